@@ -1,0 +1,20 @@
+.DEFAULT_GOAL := help
+.PHONY: help install check fix test demo
+
+help: ## this list
+	@awk -F ':.*## ' '/^[a-z-]+:.*## / {printf "  make %-10s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
+
+install: ## .venv with everything pinned in requirements/
+	@scripts/install
+
+check: install ## formatting, lint, types, layers
+	@scripts/check
+
+fix: install ## format, and mend what ruff can mend
+	@scripts/fix
+
+test: check ## every check, and every test that needs no cluster
+	@scripts/test
+
+demo: install ## start the embedded home, deploy examples/hello, call it (ONCE=1: end after the answer)
+	@scripts/demo $(if $(ONCE),--once)

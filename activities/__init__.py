@@ -1,0 +1,1 @@
+"""One class per step of the pipeline, ports injected."""

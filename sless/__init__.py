@@ -1,0 +1,1 @@
+"""The product's library: model, naming, ports, adapters and roots."""
