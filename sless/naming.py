@@ -174,6 +174,11 @@ def outcome_key(namespace: str, name: str, uid: str, generation: int) -> str:
     return f"{outcome_prefix(namespace, name, uid)}{generation}.json"
 
 
+def repair_key(namespace: str, name: str, uid: str, generation: int) -> str:
+    """Where it is noted that an answered ask's vanished image could not be built again."""
+    return f"{outcome_prefix(namespace, name, uid)}{generation}.repair.json"
+
+
 def log_prefix(namespace: str, name: str, build: str) -> str:
     """What a build's log chunks start with, the last slash included."""
     return f"logs/{namespace}/{name}/{build}/"

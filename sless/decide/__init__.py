@@ -1,0 +1,1 @@
+"""Deciding: pure functions from what was seen to what is done next, shared by both homes."""

@@ -1,0 +1,166 @@
+"""How a rollout goes on: decided anew from the Function and the Deployment at each turn.
+
+Nothing here trusts a workflow's input beyond the ask's uid and the s3Key: what is rendered is the
+newest Function. Each write that follows from a step is a compare-and-swap; on a conflict the step
+is decided again from fresh reads.
+"""
+
+from dataclasses import dataclass, replace
+
+from sless.model.deployment import (
+    Availability,
+    Deployment,
+    FailedNote,
+    Progress,
+    Revision,
+    wanted_revision,
+)
+from sless.model.function import Ask, Function
+
+
+@dataclass(frozen=True, slots=True)
+class Create:
+    """Create the Deployment; it must not exist."""
+
+    deployment: Deployment
+
+
+@dataclass(frozen=True, slots=True)
+class Swap:
+    """Write the Deployment over the version that was read."""
+
+    deployment: Deployment
+
+
+@dataclass(frozen=True, slots=True)
+class Wait:
+    """The present revision is not judged yet."""
+
+    availability: Availability
+
+
+@dataclass(frozen=True, slots=True)
+class AwaitForeign:
+    """A Deployment of a deleted Function with this name is in the way; delete it by uid."""
+
+    deployment: Deployment
+
+
+@dataclass(frozen=True, slots=True)
+class Served:
+    """The revision is good and serves this ask."""
+
+    ask: Ask
+    revision: Revision
+
+
+@dataclass(frozen=True, slots=True)
+class Judged:
+    """The ask's revision failed, and the note says why."""
+
+    note: FailedNote
+
+
+@dataclass(frozen=True, slots=True)
+class Stop:
+    """Nothing is to be rolled out any more: `Superseded` or `OwnerGone`."""
+
+    reason: str
+    message: str
+
+
+RolloutStep = Create | Swap | Wait | AwaitForeign | Served | Judged | Stop
+
+
+@dataclass(frozen=True, slots=True)
+class RolloutGoal:
+    """What a rollout was started for."""
+
+    uid: str
+    s3_key: str
+    build: str
+    image: str
+    """By digest."""
+
+
+def rollout_step(
+    goal: RolloutGoal, *, function: Function | None, deployment: Deployment | None
+) -> RolloutStep:
+    """What a rollout does next."""
+    if function is None or function.uid != goal.uid:
+        return Stop("OwnerGone", "The Function was deleted.")
+    if function.spec.s3_key != goal.s3_key:
+        return Stop("Superseded", f"Generation {function.generation} asks for another upload.")
+    wanted = wanted_revision(function, image=goal.image, build=goal.build)
+    if deployment is None:
+        return Create(_fresh(function, wanted))
+    if deployment.ask.uid != function.uid:
+        return AwaitForeign(deployment)
+    if deployment.ask.generation > function.generation:
+        return Stop("Superseded", f"Generation {deployment.ask.generation} is rolled out already.")
+    return _against(deployment, ask=function.ask, wanted=wanted)
+
+
+def _against(deployment: Deployment, *, ask: Ask, wanted: Revision) -> RolloutStep:
+    note = deployment.failed
+    if note is not None and note.ask == ask:
+        return Judged(note)
+    if deployment.ask != ask or deployment.revision.hash != wanted.hash:
+        return Swap(_rendered(deployment, ask=ask, wanted=wanted))
+    return _judge(deployment)
+
+
+def _judge(deployment: Deployment) -> RolloutStep:
+    if deployment.is_good:
+        return Served(deployment.ask, deployment.revision)
+    availability = deployment.availability
+    if availability.progress is Progress.AVAILABLE:
+        return Swap(replace(deployment, good=deployment.revision))
+    if availability.progress is Progress.FAILED:
+        return Swap(_put_back(deployment, availability.reason, availability.message))
+    return Wait(availability)
+
+
+def put_back_step(
+    ask: Ask, *, reason: str, message: str, deployment: Deployment | None
+) -> Swap | None:
+    """Puts the last good revision back for an ask that will not be served; none if done."""
+    if deployment is None or deployment.ask.uid != ask.uid:
+        return None
+    if deployment.ask.generation > ask.generation:
+        return None
+    settled = deployment.is_good or (
+        deployment.good is None
+        and deployment.failed is not None
+        and deployment.failed.ask == deployment.ask
+    )
+    return None if settled else Swap(_put_back(deployment, reason, message))
+
+
+def _put_back(deployment: Deployment, reason: str, message: str) -> Deployment:
+    note = FailedNote(
+        ask=deployment.ask, hash=deployment.revision.hash, reason=reason, message=message
+    )
+    # A first revision that is bad has nothing before it: it stays, noted.
+    return replace(deployment, revision=deployment.good or deployment.revision, failed=note)
+
+
+def _fresh(function: Function, wanted: Revision) -> Deployment:
+    return Deployment(
+        namespace=function.namespace, name=function.name, ask=function.ask, revision=wanted
+    )
+
+
+def _rendered(deployment: Deployment, *, ask: Ask, wanted: Revision) -> Deployment:
+    return replace(deployment, ask=ask, revision=_restarted(deployment, ask, wanted), failed=None)
+
+
+def _restarted(deployment: Deployment, ask: Ask, wanted: Revision) -> Revision:
+    """The wanted revision; told apart from the one that failed, so that it starts anew."""
+    present = deployment.revision
+    if present.hash != wanted.hash:
+        return wanted
+    note = deployment.failed
+    if note is not None and note.hash == wanted.hash and not deployment.is_good:
+        return replace(wanted, retry=ask.generation)
+    return present

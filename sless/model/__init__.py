@@ -1,0 +1,1 @@
+"""The product's words as values: Function, ask, revision, Deployment, attempt, outcome."""

@@ -1,0 +1,10 @@
+"""The ports: what the pipeline needs from a home. Each has one contract suite for all adapters."""
+
+from sless.ports.builder import Builder
+from sless.ports.deployments import Deployments
+from sless.ports.functions import Functions
+from sless.ports.images import Images
+from sless.ports.objects import Objects
+from sless.ports.runs import Runs
+
+__all__ = ["Builder", "Deployments", "Functions", "Images", "Objects", "Runs"]
