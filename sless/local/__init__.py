@@ -1,0 +1,1 @@
+"""The embedded home: `sless up`, its parts and what they are made of."""

@@ -1,0 +1,155 @@
+"""Every setting of the product, read from the environment once, in a composition root.
+
+`SLESS_<NAME>` or `SLESS_<GROUP>__<NAME>`, two underscores between group and name; tuples and
+mappings are JSON. Temporal's address and S3's credentials keep the names that their own tools read:
+`TEMPORAL_ADDRESS`, `TEMPORAL_NAMESPACE`, `AWS_ACCESS_KEY_ID` and so on.
+"""
+
+from pathlib import Path
+from typing import Annotated, Literal
+
+from pydantic import BaseModel, ConfigDict, Field, PositiveFloat, PositiveInt
+from pydantic_settings import BaseSettings, SettingsConfigDict
+
+MIB = 1024 * 1024
+
+Port = Annotated[int, Field(ge=0, le=65535)]
+
+
+class _Group(BaseModel):
+    model_config = ConfigDict(
+        frozen=True, extra="forbid", use_attribute_docstrings=True, validate_default=True
+    )
+
+
+class StorageSettings(_Group):
+    """S3: zips, contexts, logs and outcomes in one bucket."""
+
+    endpoint: str = ""
+    """URL of the S3 endpoint; empty for the provider's own."""
+    bucket: str = "sless"
+    """Bucket, made at the start when it is absent."""
+    region: str = "us-east-1"
+    """Region that requests are signed for."""
+    path_style: bool = True
+    """Bucket in the path instead of the host name, as most stores but AWS need."""
+    presign_seconds: PositiveInt = 3600
+    """How long a build may take to fetch its context."""
+
+
+class ApiSettings(_Group):
+    """The HTTP API that `sless` and people talk to."""
+
+    host: str = "127.0.0.1"
+    """Address to listen on."""
+    port: Port = 8081
+    """TCP port to listen on."""
+    url: str = "http://127.0.0.1:8081"
+    """How the outside reaches the API: log addresses start with it."""
+    drain_seconds: PositiveFloat = 10.0
+    """Requests under way at SIGTERM may go on for so long."""
+
+
+class GatewaySettings(_Group):
+    """Envoy, which carries the calls of functions."""
+
+    host: str = "127.0.0.1"
+    """Address to listen on."""
+    port: Port = 8080
+    """TCP port to listen on."""
+    url: str = "http://127.0.0.1:8080"
+    """How the outside reaches the gateway: addresses of functions start with it."""
+    stream_idle_seconds: PositiveFloat = 300.0
+    """A call in which no byte moves for so long, in either direction, is ended."""
+    drain_seconds: PositiveFloat = 30.0
+    """Calls under way at SIGTERM may go on for so long."""
+    trusted_hops: Annotated[int, Field(ge=0)] = 0
+    """Proxies of the operator's own before the gateway, whose X-Forwarded-* are believed."""
+    pass_token: bool = False
+    """Pass the platform's own tokens on to functions."""
+
+
+class TemporalSettings(_Group):
+    """What Temporal's own variables do not say."""
+
+    ui_url: str = "http://127.0.0.1:8233"
+    """How people reach Temporal UI: links to builds start with it."""
+    task_queue: str = "sless"
+    """Queue that the worker listens on."""
+
+
+class RuntimesSettings(_Group):
+    """What functions may be written in: an open list of versioned names."""
+
+    offered: tuple[str, ...] = ("python3.11", "python3.12", "python3.13", "node20", "node22")
+    """Runtimes that an upload may name."""
+    default: str = "python3.11"
+    """Runtime of an upload that names none."""
+    interpreters: dict[str, Path] = Field(default_factory=dict)
+    """Embedded: interpreter by runtime, where the one found on the PATH is not the wanted one."""
+    index_url: str = ""
+    """Embedded: package index for Python builds; empty for the installer's own."""
+    npm_registry: str = ""
+    """Embedded: registry for Node builds; empty for npm's own."""
+
+
+class LimitsSettings(_Group):
+    """What is bounded, and where."""
+
+    packed_bytes: PositiveInt = 512 * MIB
+    """An upload's zip."""
+    inflated_bytes: PositiveInt = 512 * MIB
+    """What a zip inflates to."""
+    entries: PositiveInt = 20_000
+    """Entries in a zip."""
+    request_bytes: PositiveInt = MIB
+    """A request's JSON body: settings with hundreds of variables stay far below."""
+    builds: PositiveInt = 2
+    """Embedded: builds at the same time, one per processor of a small machine."""
+    log_bytes: PositiveInt = 16 * MIB
+    """A build's log; what comes after is dropped, and the log says so."""
+    file_log_bytes: PositiveInt = 8 * MIB
+    """Embedded: a part's log file before it is rotated; one older file is kept."""
+
+
+class DeadlinesSettings(_Group):
+    """How long things may take, in seconds, before they have failed."""
+
+    build: PositiveInt = 900
+    """A build's Job: the slowest dependency trees compile for minutes."""
+    progress: PositiveInt = 60
+    """A new revision until it answers its readiness probe."""
+    drain: PositiveInt = 10
+    """An old revision's requests under way once nothing new is routed to it."""
+    start: PositiveInt = 60
+    """Embedded: each part of the home until it is ready."""
+    stop: PositiveInt = 15
+    """Embedded: each part of the home after SIGTERM, before it is killed."""
+
+
+class Settings(BaseSettings):
+    """All of them."""
+
+    model_config = SettingsConfigDict(
+        env_prefix="SLESS_",
+        env_nested_delimiter="__",
+        frozen=True,
+        use_attribute_docstrings=True,
+        validate_default=True,
+    )
+
+    home: Literal["embedded", "kubernetes"] = "embedded"
+    """Which adapters the roots choose."""
+    data: Path | None = None
+    """Embedded: the data folder; `sless up` names it to every part."""
+    log_level: Literal["debug", "info", "warning", "error"] = "info"
+    """Least severe log line that is written."""
+    log_format: Literal["json", "text"] = "json"
+    """One JSON object per line, or text for people."""
+    storage: StorageSettings = StorageSettings()
+    api: ApiSettings = ApiSettings()
+    gateway: GatewaySettings = GatewaySettings()
+    temporal: TemporalSettings = TemporalSettings()
+    runtimes: RuntimesSettings = RuntimesSettings()
+    limits: LimitsSettings = LimitsSettings()
+    deadlines: DeadlinesSettings = DeadlinesSettings()
