@@ -1,0 +1,1 @@
+"""The ports on real parts; only roots choose among them."""
