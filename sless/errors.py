@@ -7,7 +7,8 @@ SlessError
 │   │                         ArchiveSpecialFile, ArchiveNameCollision, ArchiveNameTooLong,
 │   │                         ArchiveTooManyEntries, ArchiveTooLarge
 │   ├── BadRequest            InvalidName, InvalidSetting, InvalidKey, RuntimeUnsupported,
-│   │                         RuntimeUnavailable, ChecksumMismatch, RequestTooLarge
+│   │                         RuntimeUnavailable, ChecksumMismatch, RequestTooLarge,
+│   │                         ContentTypeUnsupported, MethodNotAllowed
 │   ├── BadDependencies       DependencyFileInvalid, DependencyUnsupported,
 │   │                         DependencyInstallFailed
 │   ├── BadBuild              BuildFailed, BuildTimedOut, OutOfMemory
@@ -20,7 +21,7 @@ SlessError
 │                             UploadMissing, NothingToDo                                        409
 ├── Transient                 somebody's bad minute: retried with backoff                       503
 │                             StorageUnavailable, StoreUnavailable, WorkflowsUnavailable,
-│                             RegistryUnavailable, BuildLost, RunnerUnavailable
+│                             RegistryUnavailable, BuildLost, RunnerUnavailable, DiskFull
 ├── Ended                     the run's purpose is gone; nobody's fault                         409
 │                             Superseded, OwnerGone, Cancelled, Terminated
 └── InternalError             a defect of ours                                                  500
@@ -142,6 +143,18 @@ class RequestTooLarge(BadRequest):
     """The body is larger than the limit."""
 
     status = 413
+
+
+class ContentTypeUnsupported(BadRequest):
+    """A body of a media type, or in a coding, that this route does not take."""
+
+    status = 415
+
+
+class MethodNotAllowed(BadRequest):
+    """The address is there, but not for this method."""
+
+    status = 405
 
 
 class BadDependencies(UserFault):
@@ -297,6 +310,12 @@ class BuildLost(Transient):
 
 class RunnerUnavailable(Transient):
     """What runs functions does not answer."""
+
+
+class DiskFull(Transient):
+    """This machine's disk has no room for what arrives."""
+
+    status = 507
 
 
 class Ended(SlessError):
