@@ -1,12 +1,14 @@
-"""Files that are written whole or not at all, and secrets that only the owner reads."""
+"""Files that are written whole or not at all."""
 
 import os
 import tempfile
 from pathlib import Path
 
 
-def write_atomically(path: Path, content: bytes, *, mode: int = 0o644) -> None:
-    """Writes beside the path and renames into place; on disk before it returns."""
+def write_atomically(
+    path: Path, content: bytes, *, mode: int = 0o644, durable: bool = True
+) -> None:
+    """Writes beside the path and renames into place; `durable`: on disk before it returns."""
     descriptor, name = tempfile.mkstemp(dir=path.parent, prefix=f".{path.name}-")
     temporary = Path(name)
     try:
@@ -14,7 +16,8 @@ def write_atomically(path: Path, content: bytes, *, mode: int = 0o644) -> None:
             os.fchmod(file.fileno(), mode)
             file.write(content)
             file.flush()
-            os.fsync(file.fileno())
+            if durable:
+                os.fsync(file.fileno())
         temporary.replace(path)
     except BaseException:
         temporary.unlink(missing_ok=True)
