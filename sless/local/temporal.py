@@ -16,8 +16,6 @@ class TemporalServer:
     ui_port: int
     host: str = "127.0.0.1"
     namespace: str = "default"
-    retention: str = "30d"
-    """How long a closed run can be looked at; outcomes do not depend on it."""
 
     @property
     def address(self) -> str:
@@ -42,7 +40,6 @@ class TemporalServer:
             f"--db-filename={self.database}",
             "--sqlite-pragma=journal_mode=wal",
             f"--namespace={self.namespace}",
-            f"--dynamic-config-value=system.defaultWorkflowRetentionTTL={self.retention!r}",
             "--log-format=json",
             "--log-level=warn",
             *(f"--search-attribute={name}={kind}" for name, kind in REGISTERED),

@@ -1,0 +1,95 @@
+"""Runs one attempt at a build, or adopts it, and follows it to its end."""
+
+import asyncio
+from dataclasses import dataclass
+
+from temporalio import activity
+from temporalio.exceptions import ApplicationError
+
+from activities.beating import asked_to_stop, beating, disowned, pause
+from activities.build_logs import LogCopy
+from activities.messages import BuildImage, BuiltImage
+from sless.errors import BuildLost
+from sless.model.attempt import Attempt, AttemptState, AttemptStatus
+from sless.naming import attempt_tag, build_id, context_key, parse_own_key
+from sless.ports import Builder, Images, Objects, Runs
+from sless.ports.runs import RunState
+
+POLL_SECONDS = 0.5
+"""How late a log line or an end may be seen."""
+
+
+@dataclass(frozen=True, slots=True)
+class Building:
+    """The Job is the truth; an activity only follows it, and may be retried at any point."""
+
+    builder: Builder
+    images: Images
+    objects: Objects
+    runs: Runs
+    deadline_seconds: int = 900
+    poll_seconds: float = POLL_SECONDS
+
+    @activity.defn
+    async def build_image(self, order: BuildImage) -> BuiltImage:
+        """The digest in the registry; a failure's type is a leaf of the error tree."""
+        attempt = self._attempt(order)
+        try:
+            async with beating():
+                status = await self._follow(attempt)
+        except asyncio.CancelledError:
+            if asked_to_stop() or (disowned() and await self._run_closed()):
+                await self.builder.delete(attempt)
+            raise
+        if status.state is AttemptState.FAILED:
+            # A new attempt is the workflow's to make: the same Job never runs again.
+            raise ApplicationError(status.message, type=status.reason, non_retryable=True)
+        return BuiltImage(await self._verified(order, attempt, digest=status.digest))
+
+    def _attempt(self, order: BuildImage) -> Attempt:
+        ref = order.function
+        key = parse_own_key(order.s3_key, namespace=ref.namespace, name=ref.name)
+        return Attempt(
+            namespace=ref.namespace,
+            name=ref.name,
+            uid=order.uid,
+            build=build_id(order.s3_key),
+            nonce=order.nonce,
+            runtime=key.runtime,
+            context_sha256=order.context_sha256,
+            rebuild=key.rebuild,
+            deadline_seconds=self.deadline_seconds,
+        )
+
+    async def _follow(self, attempt: Attempt) -> AttemptStatus:
+        url = await self.objects.presign(
+            context_key(attempt.context_sha256), seconds=attempt.deadline_seconds
+        )
+        await self.builder.ensure(attempt, context_url=url)
+        log = LogCopy(self.builder, self.objects, attempt)
+        await log.resume()
+        while True:
+            status = await self.builder.status(attempt)
+            if status.state in {AttemptState.SUCCEEDED, AttemptState.FAILED}:
+                await log.drain()
+                return status
+            await log.copy()
+            await pause(self.poll_seconds)
+
+    async def _verified(self, order: BuildImage, attempt: Attempt, *, digest: str) -> str:
+        tag = attempt_tag(attempt.build, attempt.nonce)
+        found = await self.images.find(order.function, tag)
+        if found != digest:
+            lost = BuildLost(
+                f"The build said it pushed {digest}, but the registry answers "
+                f"{found or 'nothing'} for {tag}."
+            )
+            raise ApplicationError(lost.message, type=lost.reason, non_retryable=True)
+        return digest
+
+    async def _run_closed(self) -> bool:
+        info = activity.info()
+        run = await self.runs.find(info.workflow_id or "")
+        return (
+            run is None or run.run_id != info.workflow_run_id or run.state is not RunState.RUNNING
+        )

@@ -1,0 +1,58 @@
+"""Makes an upload's build context and puts it to S3, by content."""
+
+import asyncio
+import tempfile
+from collections.abc import Mapping
+from dataclasses import dataclass
+from pathlib import Path
+
+from temporalio import activity
+
+from activities.beating import beating
+from activities.messages import PrepareContext, PreparedContext
+from sless.archive import Context, Runtime, prepare_context
+from sless.naming import context_key, parse_own_key
+from sless.ports import Objects
+
+
+@dataclass(frozen=True, slots=True)
+class Preparing:
+    """Needs disk for one zip and one context at a time."""
+
+    objects: Objects
+    runtimes: Mapping[str, Runtime]
+    runtime_files: Mapping[str, bytes]
+    """The product's own files that serve a handler, by path below `runtime/`."""
+
+    @activity.defn
+    async def prepare_context(self, order: PrepareContext) -> PreparedContext:
+        """Keyed by content: doing it again changes nothing."""
+        ref = order.function
+        key = parse_own_key(order.s3_key, namespace=ref.namespace, name=ref.name)
+        async with beating():
+            with tempfile.TemporaryDirectory(prefix="sless-context-") as folder:
+                upload, packed = Path(folder, "upload.zip"), Path(folder, "context.tar.gz")
+                await self.objects.download(order.s3_key, upload)
+                context = await self._prepare(upload, packed, runtime=key.runtime)
+                await self.objects.upload_if_absent(
+                    context_key(context.sha256), packed, sha256=context.sha256
+                )
+        return PreparedContext(context.sha256, context.size, context.warnings)
+
+    async def _prepare(self, upload: Path, packed: Path, *, runtime: str) -> Context:
+        # A thread cannot be interrupted: shielded, the folder outlives it also when cancelled.
+        work = asyncio.create_task(
+            asyncio.to_thread(
+                prepare_context,
+                upload,
+                runtime=runtime,
+                out_path=packed,
+                runtimes=self.runtimes,
+                extra_files=self.runtime_files,
+            )
+        )
+        try:
+            return await asyncio.shield(work)
+        except asyncio.CancelledError:
+            await asyncio.wait([work])
+            raise

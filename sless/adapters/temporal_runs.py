@@ -1,0 +1,165 @@
+"""Workflow runs on a real Temporal server."""
+
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from dataclasses import asdict
+from datetime import timedelta
+from typing import Any
+from urllib.parse import quote
+
+from temporalio.client import (
+    Client,
+    WorkflowExecution,
+    WorkflowExecutionStatus,
+    WorkflowFailureError,
+)
+from temporalio.common import SearchAttributeKey, SearchAttributePair, TypedSearchAttributes
+from temporalio.service import RPCError, RPCStatusCode
+
+from sless import attributes
+from sless.errors import WorkflowsUnavailable
+from sless.model.function import Ask, FunctionRef
+from sless.model.phase import Phase
+from sless.naming import function_workflow_id
+from sless.ports.runs import Run, RunState
+
+RPC_SECONDS = timedelta(seconds=10)
+"""A server that does not answer within this is away; the callers come back."""
+RUNNING_QUERY = (
+    f"ExecutionStatus = 'Running' AND "
+    f"WorkflowType IN ('{attributes.FUNCTION_WORKFLOW}', '{attributes.BUILD_WORKFLOW}')"
+)
+
+
+class TemporalRuns:
+    """Starts by names alone, so that no workflow code is imported here."""
+
+    def __init__(
+        self, client: Client, *, ui_url: str, task_queue: str = attributes.TASK_QUEUE
+    ) -> None:
+        self._client = client
+        self._ui_url = ui_url.rstrip("/")
+        self._task_queue = task_queue
+
+    async def look(self, function: FunctionRef, *, ask: Ask | None = None) -> str:
+        """One call that starts the run or signals the one under way; nothing gets lost."""
+        workflow_id = function_workflow_id(function.namespace, function.name)
+        with _translated():
+            await self._client.start_workflow(
+                attributes.FUNCTION_WORKFLOW,
+                {"function": asdict(function), "ask": asdict(ask) if ask else None},
+                id=workflow_id,
+                task_queue=self._task_queue,
+                start_signal=attributes.LOOK_SIGNAL,
+                search_attributes=_attributes(function, ask),
+                memo=_memo(ask),
+                static_summary=f"Asks of {function}",
+                rpc_timeout=RPC_SECONDS,
+            )
+        return workflow_id
+
+    async def running(self) -> Sequence[Run]:
+        """By one list, eventually consistent within about a second."""
+        with _translated():
+            found = self._client.list_workflows(RUNNING_QUERY, page_size=1000)
+            return [await _run(execution) async for execution in found]
+
+    async def find(self, workflow_id: str) -> Run | None:
+        """By describe, which is exact."""
+        with _translated():
+            try:
+                handle = self._client.get_workflow_handle(workflow_id)
+                return await _run(await handle.describe(rpc_timeout=RPC_SECONDS))
+            except RPCError as error:
+                if error.status is RPCStatusCode.NOT_FOUND:
+                    return None
+                raise
+
+    async def close(self, workflow_id: str) -> None:
+        """Waits as long as the run takes to clean up."""
+        with _translated():
+            handle = self._client.get_workflow_handle(workflow_id)
+            try:
+                await handle.cancel(rpc_timeout=RPC_SECONDS)
+                await handle.result()
+            except WorkflowFailureError:
+                return
+            except RPCError as error:
+                if error.status is not RPCStatusCode.NOT_FOUND:
+                    raise
+
+    def url(self, workflow_id: str, run_id: str = "") -> str:
+        """The run's page, or without a run id the newest run's."""
+        namespace = quote(self._client.namespace, safe="")
+        page = f"{self._ui_url}/namespaces/{namespace}/workflows/{quote(workflow_id, safe='')}"
+        return f"{page}/{run_id}/timeline" if run_id else page
+
+
+@contextmanager
+def _translated() -> Iterator[None]:
+    try:
+        yield
+    except (RPCError, TimeoutError) as error:
+        raise WorkflowsUnavailable(f"Temporal does not answer: {error}.") from error
+
+
+def _attributes(function: FunctionRef, ask: Ask | None) -> TypedSearchAttributes:
+    """Given at each start: a restarted id does not keep them."""
+    pairs: list[SearchAttributePair[Any]] = [
+        SearchAttributePair(attributes.NAMESPACE, function.namespace),
+        SearchAttributePair(attributes.FUNCTION, function.name),
+        SearchAttributePair(attributes.PHASE, Phase.PENDING.value),
+        SearchAttributePair(attributes.REASON, Phase.PENDING.value),
+    ]
+    if ask is not None:
+        pairs.append(SearchAttributePair(attributes.GENERATION, ask.generation))
+    return TypedSearchAttributes(pairs)
+
+
+def _memo(ask: Ask | None) -> Mapping[str, Any]:
+    if ask is None:
+        return {}
+    return {attributes.MEMO_UID: ask.uid, attributes.MEMO_GENERATION: ask.generation}
+
+
+async def _run(execution: WorkflowExecution) -> Run:
+    found = execution.typed_search_attributes
+    memo = await execution.memo()
+    state = execution.status or WorkflowExecutionStatus.RUNNING
+    phase = _value(found, attributes.PHASE)
+    return Run(
+        workflow_id=execution.id,
+        run_id=execution.run_id,
+        state=_STATES[state],
+        function=FunctionRef(
+            _value(found, attributes.NAMESPACE), _value(found, attributes.FUNCTION)
+        ),
+        ask=_ask(memo),
+        build=_value(found, attributes.BUILD),
+        phase=Phase(phase) if phase else None,
+        reason=_value(found, attributes.REASON),
+        message=str(memo.get(attributes.MEMO_MESSAGE) or ""),
+        attempts=int(memo.get(attributes.MEMO_ATTEMPTS) or 0),
+        started_at=execution.start_time.isoformat(timespec="milliseconds").replace("+00:00", "Z"),
+        memo=memo,
+    )
+
+
+def _value(found: TypedSearchAttributes, key: SearchAttributeKey[str]) -> str:
+    return found.get(key) or ""
+
+
+def _ask(memo: Mapping[str, Any]) -> Ask | None:
+    uid, generation = memo.get(attributes.MEMO_UID), memo.get(attributes.MEMO_GENERATION)
+    return Ask(str(uid), int(generation)) if uid and generation else None
+
+
+_STATES = {
+    WorkflowExecutionStatus.RUNNING: RunState.RUNNING,
+    WorkflowExecutionStatus.COMPLETED: RunState.COMPLETED,
+    WorkflowExecutionStatus.FAILED: RunState.FAILED,
+    WorkflowExecutionStatus.CANCELED: RunState.CANCELLED,
+    WorkflowExecutionStatus.TERMINATED: RunState.TERMINATED,
+    WorkflowExecutionStatus.TIMED_OUT: RunState.TIMED_OUT,
+    WorkflowExecutionStatus.CONTINUED_AS_NEW: RunState.CONTINUED,
+}
