@@ -21,7 +21,8 @@ SlessError
 │                             UploadMissing, NothingToDo                                        409
 ├── Transient                 somebody's bad minute: retried with backoff                       503
 │                             StorageUnavailable, StoreUnavailable, WorkflowsUnavailable,
-│                             RegistryUnavailable, BuildLost, RunnerUnavailable, DiskFull
+│                             RegistryUnavailable, BuildLost, RunnerUnavailable, DiskFull,
+│                             GatewayUnavailable
 ├── Ended                     the run's purpose is gone; nobody's fault                         409
 │                             Superseded, OwnerGone, Cancelled, Terminated
 └── InternalError             a defect of ours                                                  500
@@ -310,6 +311,10 @@ class BuildLost(Transient):
 
 class RunnerUnavailable(Transient):
     """What runs functions does not answer."""
+
+
+class GatewayUnavailable(Transient):
+    """Envoy does not answer, or does not take its new routes."""
 
 
 class DiskFull(Transient):

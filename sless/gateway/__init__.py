@@ -1,0 +1,1 @@
+"""The gateway: Envoy, configured from files by pure functions of the routes."""

@@ -1,0 +1,65 @@
+"""What the gateway is asked to route: functions and where they listen."""
+
+import ipaddress
+from collections.abc import Iterable
+from dataclasses import dataclass, field
+from itertools import pairwise
+
+from sless.errors import InvalidSetting
+from sless.naming import check_name, check_namespace
+
+PORT_MAX = 65_535
+
+
+@dataclass(frozen=True, slots=True, order=True)
+class Endpoint:
+    """An IP address and a TCP port; raises `InvalidSetting` for anything else."""
+
+    host: str
+    port: int
+
+    def __post_init__(self) -> None:
+        try:
+            ipaddress.ip_address(self.host)
+        except ValueError as error:
+            raise InvalidSetting(f"endpoint {self.host!r} is no IP address") from error
+        if not 0 < self.port <= PORT_MAX:
+            raise InvalidSetting(f"endpoint port {self.port} is not in 1 to {PORT_MAX}")
+
+
+@dataclass(frozen=True, slots=True, order=True)
+class Route:
+    """One function; raises `InvalidName` for a name that cannot be one.
+
+    Without endpoints the function is known and answers 503.
+    """
+
+    namespace: str
+    name: str
+    uid: str
+    generation: int
+    """Of the ask that `endpoints` serve: shown in the access log and in Envoy's admin."""
+    endpoints: tuple[Endpoint, ...] = field(default=())
+
+    def __post_init__(self) -> None:
+        check_namespace(self.namespace)
+        check_name(self.name)
+
+    @property
+    def prefix(self) -> str:
+        """The address's path without a slash at its end."""
+        return f"/fn/{self.namespace}/{self.name}"
+
+    @property
+    def cluster(self) -> str:
+        """What Envoy calls the function's endpoints."""
+        return f"fn/{self.namespace}/{self.name}"
+
+
+def in_order(routes: Iterable[Route]) -> list[Route]:
+    """By namespace and name; raises `InvalidSetting` when a function is named twice."""
+    ordered = sorted(routes)
+    for before, after in pairwise(ordered):
+        if before.prefix == after.prefix:
+            raise InvalidSetting(f"{after.prefix} is to be routed to two functions")
+    return ordered

@@ -1,0 +1,81 @@
+"""Envoy as a process that drains: `python -m sless.gateway.serve FOLDER SECONDS ENVOY…`.
+
+By itself Envoy cuts every request at SIGTERM.
+"""
+
+import asyncio
+import contextlib
+import ctypes
+import signal
+import sys
+from asyncio.subprocess import Process
+from pathlib import Path
+
+from sless.errors import GatewayUnavailable
+from sless.gateway.admin import EnvoyAdmin
+from sless.gateway.bootstrap import GatewayPaths
+
+_PR_SET_PDEATHSIG = 1
+_LAST_LINES = 5
+
+
+async def serve(folder: Path, *, drain_timeout: float, command: list[str]) -> int:
+    """Run Envoy until it ends or a signal comes; its exit code, 0 after a signal.
+
+    After SIGTERM or SIGINT requests under way may go on for `drain_timeout` seconds.
+    """
+    paths = GatewayPaths(folder)
+    told = _told_to_stop()
+    log_start = paths.log.stat().st_size if paths.log.exists() else 0
+    envoy = await asyncio.create_subprocess_exec(*command, preexec_fn=_die_with_parent)
+    ended = asyncio.create_task(envoy.wait())
+    stop = asyncio.create_task(told.wait())
+    await asyncio.wait((ended, stop), return_when=asyncio.FIRST_COMPLETED)
+    stop.cancel()
+    if ended.done():
+        sys.stderr.write(_last_lines(paths.log, log_start))
+        return ended.result() or 1
+    await _drain(EnvoyAdmin(paths.admin), drain_timeout)
+    _end(envoy)
+    await ended
+    return 0
+
+
+def _told_to_stop() -> asyncio.Event:
+    told = asyncio.Event()
+    for number in (signal.SIGTERM, signal.SIGINT):
+        asyncio.get_running_loop().add_signal_handler(number, told.set)
+    return told
+
+
+async def _drain(admin: EnvoyAdmin, within: float) -> None:
+    # What does not end in time, or cannot be asked, is cut.
+    with contextlib.suppress(TimeoutError, GatewayUnavailable):
+        async with asyncio.timeout(within):
+            await admin.drain()
+            await admin.wait_idle()
+
+
+def _end(envoy: Process) -> None:
+    with contextlib.suppress(ProcessLookupError):
+        envoy.terminate()
+
+
+def _die_with_parent() -> None:
+    """In the child: a killed parent leaves no Envoy behind. Also away from Ctrl-C's group."""
+    if sys.platform == "linux":
+        ctypes.CDLL(None).prctl(_PR_SET_PDEATHSIG, signal.SIGKILL)
+
+
+def _last_lines(log: Path, start: int) -> str:
+    if not log.exists():
+        return ""
+    with log.open("rb") as file:
+        file.seek(start)
+        lines = file.read().decode(errors="replace").splitlines(keepends=True)
+    return "".join(lines[-_LAST_LINES:])
+
+
+if __name__ == "__main__":
+    _folder, _seconds, *_command = sys.argv[1:]
+    sys.exit(asyncio.run(serve(Path(_folder), drain_timeout=float(_seconds), command=_command)))
