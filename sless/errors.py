@@ -5,7 +5,7 @@ SlessError
 │   ├── BadArchive            ArchiveNotZip, ArchiveTruncated, ArchiveEmpty, ArchiveEncrypted,
 │   │                         ArchiveCompressionUnsupported, ArchiveUnsafePath, ArchiveUnsafeLink,
 │   │                         ArchiveSpecialFile, ArchiveNameCollision, ArchiveNameTooLong,
-│   │                         ArchiveTooManyEntries, ArchiveTooLarge
+│   │                         ArchiveTooManyEntries, ArchiveTooLarge, ArchiveUnreadable
 │   ├── BadRequest            InvalidName, InvalidSetting, InvalidKey, RuntimeUnsupported,
 │   │                         RuntimeUnavailable, ChecksumMismatch, RequestTooLarge,
 │   │                         ContentTypeUnsupported, MethodNotAllowed
@@ -110,6 +110,10 @@ class ArchiveTooLarge(BadArchive):
     """More bytes, packed or inflated, than the limit."""
 
     status = 413
+
+
+class ArchiveUnreadable(BadArchive):
+    """A folder to be packed, or a file in it, cannot be read."""
 
 
 class BadRequest(UserFault):
