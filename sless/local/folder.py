@@ -1,6 +1,5 @@
 """The data folder: made, checked, and owned by one `sless up` at a time."""
 
-import errno
 import fcntl
 import json
 import os
@@ -29,11 +28,33 @@ def owned_folder(root: Path, *, version: str) -> Iterator[Layout]:
     """The data folder, made if absent and locked; raises `InvalidSetting` with what to do."""
     layout = Layout(root.absolute())
     _check_length(layout)
-    _make(layout)
-    with _locked(layout):
-        _check_format(layout, version)
-        _check_room(layout)
+    with _explained(layout):
+        layout.root.mkdir(parents=True, exist_ok=True, mode=0o700)
+        _check_ours(layout)
+        descriptor = os.open(layout.lock, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o600)
+    try:
+        with _explained(layout):
+            _lock(descriptor, layout)
+            _check_format(layout, version)
+            _check_room(layout)
+            _make(layout)
         yield layout
+    finally:
+        os.close(descriptor)
+
+
+@contextmanager
+def _explained(layout: Layout) -> Iterator[None]:
+    """Turns what the system says into a sentence."""
+    try:
+        yield
+    except OSError as error:
+        where = error.filename or layout.root
+        why = (error.strerror or str(error)).lower()
+        raise InvalidSetting(
+            f"The data folder {layout.root} cannot be used: {where}: {why}. "
+            "Mend that, or choose another with --data DIR."
+        ) from error
 
 
 def _check_length(layout: Layout) -> None:
@@ -45,8 +66,16 @@ def _check_length(layout: Layout) -> None:
         )
 
 
+def _check_ours(layout: Layout) -> None:
+    if not layout.lock.exists() and any(layout.root.iterdir()):
+        raise InvalidSetting(
+            f"{layout.root} holds files but is no data folder of sless: "
+            "choose an empty or a new one with --data DIR."
+        )
+
+
 def _make(layout: Layout) -> None:
-    folders = (
+    for folder in (
         layout.keys,
         layout.s3,
         layout.envoy,
@@ -56,26 +85,8 @@ def _make(layout: Layout) -> None:
         layout.uploads,
         layout.run,
         layout.logs,
-    )
-    try:
-        layout.root.mkdir(parents=True, exist_ok=True, mode=0o700)
-        for folder in folders:
-            folder.mkdir(exist_ok=True, mode=0o700)
-    except OSError as error:
-        raise _unusable(layout, error) from error
-
-
-@contextmanager
-def _locked(layout: Layout) -> Iterator[None]:
-    try:
-        descriptor = os.open(layout.lock, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o600)
-    except OSError as error:
-        raise _unusable(layout, error) from error
-    try:
-        _lock(descriptor, layout)
-        yield
-    finally:
-        os.close(descriptor)
+    ):
+        folder.mkdir(exist_ok=True, mode=0o700)
 
 
 def _lock(descriptor: int, layout: Layout) -> None:
@@ -115,11 +126,7 @@ def _check_format(layout: Layout, version: str) -> None:
             "upgrade sless, or choose another --data DIR."
         )
     if number < FORMAT:
-        content = json.dumps({"format": FORMAT, "sless": version}).encode()
-        try:
-            write_atomically(layout.format, content)
-        except OSError as error:
-            raise _unusable(layout, error) from error
+        write_atomically(layout.format, json.dumps({"format": FORMAT, "sless": version}).encode())
 
 
 def _check_room(layout: Layout) -> None:
@@ -129,15 +136,3 @@ def _check_room(layout: Layout) -> None:
             f"The disk of {layout.root} has {free // 2**20} MiB left; sless needs at least "
             f"{_FREE_BYTES // 2**20}: make room, or choose another --data DIR."
         )
-    for folder in (layout.root, layout.run, layout.logs):
-        if not os.access(folder, os.W_OK | os.X_OK):
-            raise _unusable(layout, PermissionError(errno.EACCES, "Permission denied", str(folder)))
-
-
-def _unusable(layout: Layout, error: OSError) -> InvalidSetting:
-    where = error.filename or layout.root
-    why = (error.strerror or str(error)).lower()
-    return InvalidSetting(
-        f"The data folder {layout.root} cannot be used: {where}: {why}. "
-        "Mend that, or choose another with --data DIR."
-    )
