@@ -24,7 +24,6 @@ def main() -> int:
     here = os.path.dirname(os.path.abspath(__file__))  # noqa: PTH100, PTH120 - likewise
     own = [here, os.environ.get("SLESS_RUNTIME_SITE", "")]
     sys.path[:] = [entry for entry in own if entry] + _standard_library()
-    sys.dont_write_bytecode = True  # the folder may be shared, or read-only
     code: int = import_module("_sless_runtime.start").run()
     return code
 

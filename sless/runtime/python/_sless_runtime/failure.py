@@ -8,7 +8,6 @@ import contextlib
 import json
 import sys
 import traceback
-from collections.abc import Sequence
 from pathlib import Path
 from types import TracebackType
 
@@ -37,14 +36,17 @@ def describe(error: BaseException) -> str:
 
 def print_traceback(error: BaseException) -> None:
     """The traceback on stderr, from the first frame that is not the runtime's."""
-    trimmed = _trim(error.__traceback__, roots=(OWN_ROOT, "<frozen "))
-    traceback.print_exception(type(error), error, trimmed, file=sys.stderr)
+    told: BaseException | None = error
+    while told is not None:
+        told.__traceback__ = _trim(told.__traceback__)
+        told = told.__cause__ or (None if told.__suppress_context__ else told.__context__)
+    traceback.print_exception(error, file=sys.stderr)
     sys.stderr.flush()
 
 
-def _trim(frames: TracebackType | None, *, roots: Sequence[str]) -> TracebackType | None:
-    """Leaves away leading frames of files below `roots` or of the standard library."""
-    hidden = (*roots, str(Path(contextlib.__file__).parent))
+def _trim(frames: TracebackType | None) -> TracebackType | None:
+    """Leaves away leading frames of the runtime, and of the standard library it went through."""
+    hidden = (OWN_ROOT, "<frozen ", str(Path(contextlib.__file__).parent))
     while frames is not None:
         name = frames.tb_frame.f_code.co_filename
         if not name.startswith(hidden) or "site-packages" in name:

@@ -50,9 +50,7 @@ class FunctionServer(Server):
             return
         self._front.draining = True
         self.should_exit = True
-        last = threading.Timer(self._drain_seconds + LAST_SECONDS, _leave)
-        last.daemon = True
-        last.start()
+        _leave_after(self._drain_seconds + LAST_SECONDS)
 
 
 def load_config(front: Front, *, drain_seconds: float) -> Config:
@@ -81,6 +79,7 @@ def serve(server: FunctionServer, front: Front, listener: socket.socket) -> None
     """Serves until drained; raises `StartFailed` if the app does not start."""
     with contextlib.suppress(SystemExit):
         asyncio.run(server.serve(sockets=[listener]))
+    _leave_after(LAST_SECONDS)
     if front.startup_error is not None and not server.started:
         raise StartFailed("FunctionCrashed", f"The app's startup failed: {front.startup_error}")
 
@@ -98,7 +97,13 @@ def open_listener(host: str, port: int) -> socket.socket:
     return listener
 
 
+def _leave_after(seconds: float) -> None:
+    """Ends the process then, whatever threads of the function still run."""
+    last = threading.Timer(seconds, _leave)
+    last.daemon = True
+    last.start()
+
+
 def _leave() -> None:
-    """Ends the process although something of the function is still busy."""
     print("sless: still busy after the drain; leaving.", file=sys.stderr, flush=True)  # noqa: T201 - the log
     os._exit(0)

@@ -3,10 +3,11 @@
 import os
 import signal
 import sys
+import traceback
 from pathlib import Path
 
 from .command import find_command, run_command
-from .failure import StartFailed, describe, print_traceback, report
+from .failure import StartFailed, describe, report
 from .isolation import (
     clean_environment,
     enter_function,
@@ -24,7 +25,7 @@ def run() -> int:
     except StartFailed as failed:
         report(failed, log=log)
     except Exception as error:  # noqa: BLE001 - the last resort must not be silent
-        print_traceback(error)
+        traceback.print_exc()
         report(StartFailed("FunctionCrashed", describe(error)), log=log)
     else:
         return 0
