@@ -22,7 +22,7 @@ SlessError
 ├── Transient                 somebody's bad minute: retried with backoff                       503
 │                             StorageUnavailable, StoreUnavailable, WorkflowsUnavailable,
 │                             RegistryUnavailable, BuildLost, RunnerUnavailable, DiskFull,
-│                             GatewayUnavailable
+│                             GatewayUnavailable, IndexUnavailable
 ├── Ended                     the run's purpose is gone; nobody's fault                         409
 │                             Superseded, OwnerGone, Cancelled, Terminated
 └── InternalError             a defect of ours                                                  500
@@ -319,6 +319,10 @@ class RunnerUnavailable(Transient):
 
 class GatewayUnavailable(Transient):
     """Envoy does not answer, or does not take its new routes."""
+
+
+class IndexUnavailable(Transient):
+    """The package index does not answer, which says nothing about the package."""
 
 
 class DiskFull(Transient):
