@@ -6,5 +6,6 @@ from sless.ports.functions import Functions
 from sless.ports.images import Images
 from sless.ports.objects import Objects
 from sless.ports.runs import Runs
+from sless.ports.scene import Scene
 
-__all__ = ["Builder", "Deployments", "Functions", "Images", "Objects", "Runs"]
+__all__ = ["Builder", "Deployments", "Functions", "Images", "Objects", "Runs", "Scene"]

@@ -1,0 +1,1 @@
+"""The watcher: status in step with the workflows, and a look at whatever nobody looks at."""
