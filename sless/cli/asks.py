@@ -1,0 +1,70 @@
+"""What every act does once its ask is made: wait, show, and end with the right exit code."""
+
+import sys
+
+from sless.cli.api import Api
+from sless.cli.exits import Exit, Stop
+from sless.cli.options import Manner
+from sless.cli.output import say, say_fields, say_json, tell
+from sless.cli.reporter import Reporter
+from sless.cli.shapes import AskReply
+from sless.cli.texts import command, printable, sentence, words
+from sless.cli.waiting import Answer, result_of, wait_for
+from sless.model.function import FunctionRef
+from sless.model.phase import Phase
+
+LAST_LINES = 20
+"""Lines of a failed build's log to show where it was not followed."""
+
+
+def conclude(api: Api, ask: AskReply, *, reporter: Reporter, manner: Manner) -> None:
+    """Waits if wanted and prints the result; raises `Stop` unless the ask ended Ready."""
+    for warning in ask.warnings:
+        reporter.note(f"Warning: {warning}")
+    if not manner.wait:
+        _print_asked(ask, as_json=manner.as_json)
+        return
+    with reporter:
+        answer = wait_for(api, ask, reporter=reporter, seconds=manner.timeout)
+    if manner.as_json:
+        say_json(result_of(ask, answer))
+    elif answer.ready:
+        say(answer.url)
+    if not answer.ready:
+        if answer.phase == Phase.FAILED and not answer.log_shown:
+            _show_last_lines(api, ask, answer)
+        raise Stop(_failure(ask, answer), Exit.FAILED, reason=answer.reason)
+
+
+def _print_asked(ask: AskReply, *, as_json: bool) -> None:
+    if as_json:
+        say_json(result_of(ask, None))
+        return
+    say_fields(
+        [
+            ("build", ask.build),
+            ("url", ask.url),
+            ("log", ask.log_url),
+            ("temporal", ask.temporal_url),
+        ]
+    )
+
+
+def _show_last_lines(api: Api, ask: AskReply, answer: Answer) -> None:
+    try:
+        log = api.log(FunctionRef(ask.namespace, ask.name), answer.build)
+    except Stop:
+        return  # There may be none; how the ask ended is what matters.
+    for line in log.decode(errors="replace").splitlines()[-LAST_LINES:]:
+        tell(f"| {printable(line) if sys.stderr.isatty() else line}")
+
+
+def _failure(ask: AskReply, answer: Answer) -> str:
+    if answer.phase == Phase.SUPERSEDED:
+        return f"{answer.message} [{answer.reason}]"
+    message = sentence(answer.message).rstrip(".") or f"the build ended {answer.phase}"
+    ref = FunctionRef(ask.namespace, ask.name)
+    logs, again = command("logs", *words(ref)), command("retry", *words(ref))
+    reason = f" [{answer.reason}]" if answer.reason else ""
+    end = answer.phase.lower()
+    return f"{ref} {end}: {message}{reason}; {logs} has the log, {again} tries again."
