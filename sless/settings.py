@@ -8,8 +8,13 @@ mappings are JSON. Temporal's address and S3's credentials keep the names that t
 from pathlib import Path
 from typing import Annotated, Literal
 
-from pydantic import BaseModel, ConfigDict, Field, PositiveFloat, PositiveInt
-from pydantic_settings import BaseSettings, SettingsConfigDict
+from pydantic import BaseModel, ConfigDict, Field, PositiveFloat, PositiveInt, ValidationError
+from pydantic_settings import BaseSettings, SettingsConfigDict, SettingsError
+
+from sless.errors import InvalidSetting
+
+PREFIX = "SLESS_"
+DELIMITER = "__"
 
 MIB = 1024 * 1024
 
@@ -61,7 +66,7 @@ class GatewaySettings(_Group):
     """How the outside reaches the gateway: addresses of functions start with it."""
     stream_idle_seconds: PositiveFloat = 300.0
     """A call in which no byte moves for so long, in either direction, is ended."""
-    drain_seconds: PositiveFloat = 30.0
+    drain_seconds: PositiveFloat = 10.0
     """Calls under way at SIGTERM may go on for so long."""
     trusted_hops: Annotated[int, Field(ge=0)] = 0
     """Proxies of the operator's own before the gateway, whose X-Forwarded-* are believed."""
@@ -131,8 +136,8 @@ class Settings(BaseSettings):
     """All of them."""
 
     model_config = SettingsConfigDict(
-        env_prefix="SLESS_",
-        env_nested_delimiter="__",
+        env_prefix=PREFIX,
+        env_nested_delimiter=DELIMITER,
         frozen=True,
         use_attribute_docstrings=True,
         validate_default=True,
@@ -155,3 +160,21 @@ class Settings(BaseSettings):
     runtimes: RuntimesSettings = RuntimesSettings()
     limits: LimitsSettings = LimitsSettings()
     deadlines: DeadlinesSettings = DeadlinesSettings()
+
+
+def read_settings() -> Settings:
+    """The settings in the environment; raises `InvalidSetting`, naming the variable."""
+    try:
+        return Settings()
+    except ValidationError as error:
+        raise InvalidSetting(_sentence(error)) from error
+    except SettingsError as error:
+        raise InvalidSetting(f"A setting is no JSON: {error}.") from error
+
+
+def _sentence(error: ValidationError) -> str:
+    first = error.errors()[0]
+    variable = PREFIX + DELIMITER.join(str(part) for part in first["loc"]).upper()
+    if first["type"] == "extra_forbidden":
+        return f"{variable} is no setting; docs/settings.md lists them."
+    return f"{variable} is {first['input']!r}: {first['msg'].lower()}."

@@ -1,7 +1,6 @@
 """Keeps one part running until it is told to stop."""
 
 import asyncio
-from dataclasses import dataclass
 from pathlib import Path
 
 from sless.local.part import Part, PartEnded, PartReady, PartStopped, Report
@@ -22,29 +21,16 @@ class PartFailed(Exception):
     """A part did not come up; the message is for people and has its last lines."""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Patience:
-    """How long a part may take, in seconds."""
-
-    start: float
-    """Until it is ready; then it is killed."""
-    stop: float
-    """After SIGTERM; then it is killed."""
-
-
 class Keeper:
     """One part, its process and its log."""
 
-    def __init__(
-        self, part: Part, *, log: RotatingLog, pid_file: Path, patience: Patience, report: Report
-    ) -> None:
+    def __init__(self, part: Part, *, log: RotatingLog, pid_file: Path, report: Report) -> None:
         self.part = part
         self.ready = asyncio.Event()
         """Set when the part was ready for the first time."""
         self.pid = 0
         self._log = log
         self._pid_file = pid_file
-        self._patience = patience
         self._report = report
         self._process: Process | None = None
         self._kept = False
@@ -67,13 +53,13 @@ class Keeper:
             self._ended.set()
 
     async def stop(self, hurry: asyncio.Event) -> None:
-        """Ends the part: SIGTERM, and SIGKILL when patience ends or `hurry` is set."""
+        """Ends the part: SIGTERM, and SIGKILL in time or when `hurry` is set."""
         self._stopping.set()
         if not self._kept or self._ended.is_set():
             return
         if self._process is not None:
             self._process.terminate()
-        await _wait_any(self._ended, hurry, timeout=self._patience.stop)
+        await _wait_any(self._ended, hurry, timeout=self.part.stop_seconds)
         killed = not self._ended.is_set()
         if killed and self._process is not None:
             self._process.kill()
@@ -104,7 +90,7 @@ class Keeper:
         clock = asyncio.get_running_loop().time
         began = clock()
         while not await self.part.ready():
-            if clock() - began > self._patience.start:
+            if clock() - began > self.part.start_seconds:
                 self._late = True
                 process.kill()
                 return
@@ -124,7 +110,7 @@ class Keeper:
 
     def _describe(self, code: int) -> str:
         if self._late:
-            return f"was not ready after {self._patience.start:g} s"
+            return f"was not ready after {self.part.start_seconds:g} s"
         return describe_end(code)
 
 

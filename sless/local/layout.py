@@ -48,6 +48,11 @@ class Layout:
         return self.keys / "s3.json"
 
     @property
+    def s3_config(self) -> Path:
+        """What SeaweedFS knows its callers by; mode 0600."""
+        return self.keys / "seaweed.json"
+
+    @property
     def temporal_database(self) -> Path:
         """Temporal's SQLite file."""
         return self.root / "temporal.db"
@@ -95,6 +100,10 @@ class Layout:
     def log(self, part: str) -> Path:
         """A part's log."""
         return self.logs / f"{part}.log"
+
+    def ready_file(self, part: str) -> Path:
+        """What a part makes once it is ready."""
+        return self.run / f"{part}.ready"
 
     def pid_file(self, part: str) -> Path:
         """A part's pid file."""

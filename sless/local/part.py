@@ -19,6 +19,10 @@ class Part:
     """Whether it serves; asked often while it starts, never raises."""
     needs: frozenset[str] = frozenset()
     """Parts that are ready before this one is started."""
+    start_seconds: float
+    """It is ready by then, or killed."""
+    stop_seconds: float
+    """It ends so soon after SIGTERM, or is killed."""
     stop_stage: int = 0
     """Parts of stage 0 are stopped first, those of the next once they have ended."""
     ready_file: Path | None = None

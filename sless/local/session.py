@@ -4,7 +4,6 @@ import asyncio
 import signal
 from collections.abc import Callable, Sequence
 
-from sless.local.keeper import Patience
 from sless.local.layout import Layout
 from sless.local.part import Part, Report
 from sless.local.supervisor import Supervisor
@@ -16,7 +15,6 @@ async def run_session(  # noqa: PLR0913 - all named, and each is one thing
     parts: Sequence[Part],
     *,
     layout: Layout,
-    patience: Patience,
     log_bytes: int,
     report: Report,
     up: Callable[[dict[str, int]], None],
@@ -28,9 +26,7 @@ async def run_session(  # noqa: PLR0913 - all named, and each is one thing
     Raises `PartFailed` when a part does not come up. However it ends, no part is left running.
     """
     asked = asyncio.Event()
-    async with Supervisor(
-        parts, layout=layout, patience=patience, log_bytes=log_bytes, report=report
-    ) as supervisor:
+    async with Supervisor(parts, layout=layout, log_bytes=log_bytes, report=report) as supervisor:
 
         def stop() -> None:
             if asked.is_set():

@@ -6,7 +6,7 @@ from itertools import groupby
 from types import TracebackType
 from typing import Self
 
-from sless.local.keeper import Keeper, Patience
+from sless.local.keeper import Keeper
 from sless.local.layout import Layout
 from sless.local.part import Part, Report
 from sless.local.rotation import RotatingLog
@@ -20,7 +20,6 @@ class Supervisor:
         parts: Sequence[Part],
         *,
         layout: Layout,
-        patience: Patience,
         log_bytes: int,
         report: Report,
     ) -> None:
@@ -33,7 +32,6 @@ class Supervisor:
                 part,
                 log=self._logs[part.name],
                 pid_file=layout.pid_file(part.name),
-                patience=patience,
                 report=report,
             )
             for part in parts

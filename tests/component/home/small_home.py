@@ -13,7 +13,7 @@ from typing import Any
 
 from sless.errors import InvalidSetting
 from sless.local.folder import owned_folder
-from sless.local.keeper import PartFailed, Patience
+from sless.local.keeper import PartFailed
 from sless.local.layout import Layout
 from sless.local.part import Event, Part
 from sless.local.pidfile import end_leftovers
@@ -39,7 +39,6 @@ async def run(layout: Layout, described: dict[str, dict[str, Any]]) -> None:
     await run_session(
         [part(layout, name, **fields) for name, fields in described.items()],
         layout=layout,
-        patience=Patience(start=3, stop=2),
         log_bytes=4096,
         report=lambda event: say(type(event).__name__, **fields_of(event)),
         up=lambda pids: say("up", pids=pids),
@@ -61,6 +60,8 @@ def part(
         env={"PATH": os.environ["PATH"], "READY": str(told)},
         folder=layout.root,
         ready=ready,
+        start_seconds=3,
+        stop_seconds=2,
         needs=frozenset(needs),
         stop_stage=stage,
         ready_file=told,

@@ -1,0 +1,59 @@
+"""What has to lie in the data folder before the parts are started."""
+
+import json
+import shutil
+from pathlib import Path
+
+from sless.gateway.command import envoy_command
+from sless.gateway.files import GatewayFiles
+from sless.gateway.settings import GatewaySettings as EnvoySettings
+from sless.local.credentials import S3Credentials, ensure_s3_credentials, write_token
+from sless.local.files import write_atomically
+from sless.local.layout import Layout
+from sless.local.seaweed import render_s3_config
+from sless.settings import Settings
+from sless.tokens import ISSUER
+
+
+def prepare_credentials(layout: Layout) -> S3Credentials:
+    """Writes the token, and what S3 knows its callers by; the credentials."""
+    write_token(layout)
+    credentials = ensure_s3_credentials(layout.s3_credentials)
+    config = render_s3_config(
+        access_key=credentials.access_key_id, secret_key=credentials.secret_access_key
+    )
+    write_atomically(layout.s3_config, json.dumps(config).encode(), mode=0o600)
+    return credentials
+
+
+def prepare_envoy(settings: Settings, layout: Layout) -> list[str]:
+    """Writes Envoy's files, which route nothing yet; the command that runs it.
+
+    Routes of a former life may name ports that belong to somebody else by now.
+    """
+    _empty(layout.envoy)
+    chosen = envoy_settings(settings)
+    GatewayFiles(layout.envoy, chosen).write_bootstrap()
+    return envoy_command(chosen, layout.envoy)
+
+
+def envoy_settings(settings: Settings) -> EnvoySettings:
+    """The gateway's part of the settings, as the gateway takes it."""
+    gateway = settings.gateway
+    return EnvoySettings(
+        host=gateway.host,
+        port=gateway.port,
+        stream_idle=gateway.stream_idle_seconds,
+        drain_timeout=gateway.drain_seconds,
+        trusted_hops=gateway.trusted_hops,
+        token_issuers=(ISSUER,),
+        pass_token=gateway.pass_token,
+    )
+
+
+def _empty(folder: Path) -> None:
+    for entry in folder.iterdir():
+        if entry.is_dir() and not entry.is_symlink():
+            shutil.rmtree(entry)
+        else:
+            entry.unlink()
