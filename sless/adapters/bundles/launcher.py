@@ -1,0 +1,32 @@
+"""The packages that the function runtime runs on, as this installation of ours has them.
+
+They are pure Python, or fall back to it, so one copy serves every interpreter, and no index has to
+be asked for them. They lie in a folder apart: a function sees none of them.
+"""
+
+import shutil
+from collections.abc import Iterator
+from importlib.metadata import distribution
+from pathlib import Path, PurePosixPath
+
+LAUNCHER_PACKAGES = ("click", "h11", "uvicorn", "websockets")
+"""What requirements/function.in resolves to."""
+_LEFT_OUT = frozenset({"__pycache__", ".."})
+"""Compiled files, and programs outside of the package folder."""
+
+
+def copy_launcher_site(target: Path) -> None:
+    """Copies the packages into an empty folder, without compiled files."""
+    for name in LAUNCHER_PACKAGES:
+        for source, path in _files(name):
+            place = target / path
+            place.parent.mkdir(parents=True, exist_ok=True)
+            shutil.copyfile(source, place)
+
+
+def _files(name: str) -> Iterator[tuple[Path, PurePosixPath]]:
+    for file in distribution(name).files or ():
+        # What the installer notes about the installation differs from machine to machine.
+        is_note = file.parent.name.endswith(".dist-info") and file.name != "METADATA"
+        if not is_note and not _LEFT_OUT & set(file.parts):
+            yield Path(str(file.locate())), file

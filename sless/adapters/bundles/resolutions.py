@@ -1,0 +1,55 @@
+"""Remembers what unpinned requirements resolved to, so that changed code alone resolves nothing."""
+
+import hashlib
+import json
+import os
+import tempfile
+from dataclasses import dataclass
+from pathlib import Path
+
+from sless.adapters.bundles.installer import Lock
+from sless.model.function import FunctionRef
+
+
+@dataclass(frozen=True, slots=True)
+class Wish:
+    """What was to be resolved, for whom."""
+
+    function: FunctionRef
+    dependencies: str
+    """Hash of the files that declare them."""
+    platform: str
+    rebuild: int
+    """Another number wants a fresh answer."""
+
+
+class Resolutions:
+    """A folder of locks by wish."""
+
+    def __init__(self, root: Path) -> None:
+        self._root = root
+
+    def find(self, wish: Wish) -> Lock | None:
+        """The lock remembered for exactly this wish, or none."""
+        try:
+            content = json.loads(self._path(wish, wish.rebuild).read_bytes())
+        except (FileNotFoundError, ValueError):
+            return None
+        return Lock(text=content["text"], is_pylock=content["is_pylock"])
+
+    def remember(self, wish: Wish, lock: Lock) -> None:
+        """Notes the lock, also for the function's next uploads: they keep what a rebuild got."""
+        for rebuild in {wish.rebuild, 0}:
+            _write(self._path(wish, rebuild), {"text": lock.text, "is_pylock": lock.is_pylock})
+
+    def _path(self, wish: Wish, rebuild: int) -> Path:
+        content = f"{wish.dependencies} {wish.platform} {rebuild}"
+        name = f"{hashlib.sha256(content.encode()).hexdigest()[:32]}.json"
+        return self._root / wish.function.namespace / wish.function.name / name
+
+
+def _write(path: Path, content: dict[str, object]) -> None:
+    path.parent.mkdir(parents=True, exist_ok=True)
+    with tempfile.NamedTemporaryFile(dir=path.parent, prefix=".", delete=False) as file:
+        file.write(json.dumps(content).encode())
+    os.replace(file.name, path)  # noqa: PTH105 - a name, not a Path

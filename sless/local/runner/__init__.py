@@ -1,0 +1,1 @@
+"""The runner: build jobs and functions as supervised processes."""

@@ -1,0 +1,59 @@
+"""Build contexts of small functions, served over HTTP as S3 serves them by a presigned URL."""
+
+import contextlib
+import io
+import threading
+import zipfile
+from collections.abc import Iterator, Mapping
+from functools import partial
+from http.server import SimpleHTTPRequestHandler, ThreadingHTTPServer
+from pathlib import Path
+
+from sless.archive import prepare_context
+from sless.runtime import runtime_files
+
+HELLO = "def handler(request):\n    return 'hello'\n"
+"""A handler without dependencies."""
+
+
+def write_context(files: Mapping[str, str | bytes], folder: Path) -> str:
+    """Puts the context of those files to `<folder>/<sha256>`, and returns the sha256."""
+    packed, out = folder / "upload.zip", folder / "context.tar.gz"
+    with zipfile.ZipFile(packed, "w") as archive:
+        for path, content in files.items():
+            archive.writestr(path, content)
+    context = prepare_context(packed, "python3.11", out, extra_files=runtime_files())
+    out.rename(folder / context.sha256)
+    return context.sha256
+
+
+def make_sdist(name: str, files: Mapping[str, str], folder: Path) -> None:
+    """A source distribution of version 1.0 in `<folder>/<name>/`, as a simple index has it."""
+    import tarfile
+
+    place = folder / name
+    place.mkdir(parents=True, exist_ok=True)
+    with tarfile.open(place / f"{name}-1.0.tar.gz", "w:gz") as archive:
+        for path, text in files.items():
+            info = tarfile.TarInfo(f"{name}-1.0/{path}")
+            info.size = len(text.encode())
+            archive.addfile(info, io.BytesIO(text.encode()))
+
+
+@contextlib.contextmanager
+def serving(folder: Path) -> Iterator[str]:
+    """Serves a folder on a free port; its URL without a slash at the end."""
+    handler = partial(_Quiet, directory=str(folder))
+    with ThreadingHTTPServer(("127.0.0.1", 0), handler) as server:
+        thread = threading.Thread(target=server.serve_forever, args=(0.02,), daemon=True)
+        thread.start()
+        try:
+            yield f"http://127.0.0.1:{server.server_port}"
+        finally:
+            server.shutdown()
+            thread.join()
+
+
+class _Quiet(SimpleHTTPRequestHandler):
+    def log_message(self, *_: object) -> None:
+        """Says nothing."""
