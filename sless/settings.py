@@ -5,6 +5,7 @@ mappings are JSON. Temporal's address and S3's credentials keep the names that t
 `TEMPORAL_ADDRESS`, `TEMPORAL_NAMESPACE`, `AWS_ACCESS_KEY_ID` and so on.
 """
 
+import re
 from pathlib import Path
 from typing import Annotated, Literal
 
@@ -111,6 +112,8 @@ class LimitsSettings(_Group):
     """A request's JSON body: settings with hundreds of variables stay far below."""
     builds: PositiveInt = 2
     """Embedded: builds at the same time, one per processor of a small machine."""
+    build_memory_bytes: PositiveInt = 2048 * MIB
+    """What a build's processes may take together."""
     log_bytes: PositiveInt = 16 * MIB
     """A build's log; what comes after is dropped, and the log says so."""
     file_log_bytes: PositiveInt = 8 * MIB
@@ -169,7 +172,11 @@ def read_settings() -> Settings:
     except ValidationError as error:
         raise InvalidSetting(_sentence(error)) from error
     except SettingsError as error:
-        raise InvalidSetting(f"A setting is no JSON: {error}.") from error
+        named = re.search(r'field "(\w+)"', str(error))
+        variable = PREFIX + (named[1].upper() if named else "")
+        raise InvalidSetting(
+            f'{variable}…: lists and mappings are JSON, such as ["python3.11"].'
+        ) from error
 
 
 def _sentence(error: ValidationError) -> str:

@@ -7,7 +7,6 @@ import click
 from sless.cli.command import ExampleCommand, choices_of
 from sless.cli.exits import Exit, Stop
 
-
 _HIGHEST = 65535
 
 
