@@ -1,22 +1,19 @@
 """The build context of a function: a checked zip in, a deterministic tar.gz out."""
 
-import os
-import tempfile
-from collections.abc import Iterable, Iterator, Mapping
-from contextlib import contextmanager
+from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from types import MappingProxyType
-from typing import BinaryIO
 
 from sless.archive.contents import Contents, ZipFiles, find_contents
 from sless.archive.dockerfile import CODE, DEPENDENCIES, RUNTIME, render_dockerfile
 from sless.archive.limits import DEFAULT_LIMITS, ArchiveLimits
 from sless.archive.paths import parents
 from sless.archive.reader import ZipReader
+from sless.archive.replacing import replacing
 from sless.archive.runtimes import DEFAULT_RUNTIMES, Runtime, get_runtime
 from sless.archive.tarball import Tarball
-from sless.archive.tree import Kind, Node
+from sless.archive.tree import Kind
 
 DOCKERFILE = "Dockerfile"
 
@@ -62,7 +59,7 @@ def prepare_context(  # noqa: PLR0913 - what it takes besides the zip all has de
     with ZipReader(zip_path, limits) as reader:
         paths = [node.path for node in reader.tree if node.kind is not Kind.FOLDER]
         contents = find_contents(ZipFiles(reader, limits), paths, chosen.language)
-        with _replacing(out_path) as file, Tarball(file) as tarball:
+        with replacing(out_path) as file, Tarball(file) as tarball:
             _add_data(tarball, DOCKERFILE, render_dockerfile(chosen, contents.dependencies))
             _add_code(tarball, reader)
             texts = {one.path: one.text.encode() for one in contents.dependencies.files}
@@ -80,13 +77,7 @@ def check_zip(zip_path: Path, limits: ArchiveLimits = DEFAULT_LIMITS) -> None:
     Every file is inflated, and nothing is written.
     """
     with ZipReader(zip_path, limits) as reader:
-        for node in _files(reader.tree):
-            for _ in reader.chunks(node):
-                pass
-
-
-def _files(nodes: Iterable[Node]) -> Iterator[Node]:
-    return (node for node in nodes if node.kind is Kind.FILE)
+        reader.check_data()
 
 
 def _add_code(tarball: Tarball, reader: ZipReader) -> None:
@@ -118,18 +109,3 @@ def _add_folder(tarball: Tarball, folder: str, files: Mapping[str, bytes]) -> No
 def _add_data(tarball: Tarball, path: str, data: bytes | str) -> None:
     content = data.encode() if isinstance(data, str) else data
     tarball.add_file(path, [content], size=len(content))
-
-
-@contextmanager
-def _replacing(path: Path) -> Iterator[BinaryIO]:
-    """A file that takes its place only when it was written whole."""
-    with tempfile.NamedTemporaryFile(
-        dir=path.parent, prefix=f".{path.name}.", delete=False
-    ) as file:
-        try:
-            yield file  # type: ignore[misc]  # typeshed calls it a wrapper of the same methods
-            file.flush()
-            os.replace(file.name, path)  # noqa: PTH105 - its name is a string
-        except BaseException:
-            Path(file.name).unlink(missing_ok=True)
-            raise

@@ -12,13 +12,23 @@ _STEPS = 128
 
 
 def check_links(links: Mapping[str, str]) -> None:
-    """Raises `ArchiveUnsafeLink` for a link that leaves the tree or never ends.
+    """Raises `ArchiveUnsafeLink` for a link that leaves the tree, never ends or has a bad target.
 
     `links` has each link's target by its path. A target that does not exist is allowed: a build
     may create it.
     """
-    for path in links:
+    for path, target in links.items():
+        check_target(path, target)
         follow(path, links)
+
+
+def check_target(path: str, target: str) -> None:
+    """Raises `ArchiveUnsafeLink` for a target that systems would read in different ways."""
+    if not target or "\0" in target or "\\" in target or len(target.encode()) > TARGET_BYTES:
+        raise ArchiveUnsafeLink(
+            f"Link {quote(path)} has a target that is empty, over {TARGET_BYTES} bytes, or has a "
+            "backslash or NUL in it; replace the link by what it should name."
+        )
 
 
 def follow(path: str, links: Mapping[str, str]) -> str:

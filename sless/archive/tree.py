@@ -86,7 +86,7 @@ def _place_all(nodes: Iterable[Node], limits: ArchiveLimits) -> list[Node]:
         _place_parents(node, seen)
         if len(seen) > 2 * limits.entries:
             raise ArchiveTooManyEntries(
-                f"The zip has more than {2 * limits.entries} files and folders; leave out what "
+                f"The zip has more than {2 * limits.entries:,} files and folders; leave out what "
                 "the function does not need."
             )
     return list(seen.values())
