@@ -22,7 +22,7 @@ def _render_cluster(route: Route, settings: GatewaySettings) -> Json:
             "name": route.cluster,
             "type": "STATIC",
             "connect_timeout": seconds(settings.connect_timeout),
-            "lb_policy": "LEAST_REQUEST",
+            "lb_policy": "ROUND_ROBIN",  # so that a retry meets another endpoint
             "per_connection_buffer_limit_bytes": settings.buffer,
             "circuit_breakers": {"thresholds": [_thresholds(settings)]},
             "typed_extension_protocol_options": {

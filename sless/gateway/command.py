@@ -29,6 +29,7 @@ def _envoy(settings: GatewaySettings, paths: GatewayPaths) -> list[str]:
         *("--config-path", str(paths.bootstrap)),
         "--disable-hot-restart",  # else two Envoys on one machine contend for shared memory
         *("--log-level", "warning", "--log-path", str(paths.log)),
+        *("--file-flush-interval-msec", "200"),  # of both logs; a refusal is read from there
     ]
     if settings.concurrency:
         command += ["--concurrency", str(settings.concurrency)]

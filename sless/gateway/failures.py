@@ -108,6 +108,12 @@ FAILURES = (
         detail="The only upgrade that is passed to functions is to websocket.",
     ),
     Failure(
+        reason="TransferEncodingUnsupported",
+        layer=CALLER,
+        status=501,
+        detail="The only Transfer-Encoding is chunked.",
+    ),
+    Failure(
         reason="InvalidRequest",
         layer=CALLER,
         status=400,

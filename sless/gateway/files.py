@@ -96,6 +96,7 @@ class GatewayFiles:
             log.seek(self._log_read)
             refusal = _REJECTED.search(log.read().decode(errors="replace"))
         if refusal:
+            self._routed = {}  # nothing of what it refused may linger
             raise InternalError(f"Envoy refuses its new routes: {refusal[1]}")
 
 

@@ -24,6 +24,8 @@ def render_listener(settings: GatewaySettings, *, routes_file: Path) -> Json:
     return {
         "name": "gateway",
         "address": {"socket_address": address},
+        # Else a second gateway on the port would silently share its callers.
+        "enable_reuse_port": False,
         "per_connection_buffer_limit_bytes": settings.buffer,
         "filter_chains": [{"filters": [http]}],
     }

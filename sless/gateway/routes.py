@@ -12,6 +12,13 @@ _RETRIES = {
     # Only where nothing was sent: a POST is never delivered twice.
     "retry_on": "connect-failure,refused-stream,reset-before-request",
     "num_retries": 2,
+    "retry_host_predicate": [
+        extension(
+            "envoy.retry_host_predicates.previous_hosts",
+            "envoy.extensions.retry.host.previous_hosts.v3.PreviousHostsPredicate",
+        )
+    ],
+    "host_selection_retry_max_attempts": 3,
 }
 
 
