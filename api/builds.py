@@ -1,0 +1,111 @@
+"""Builds and revisions: how asks were and are being answered."""
+
+from fastapi import APIRouter
+
+from api import described
+from api.answers import describe_present, find_outcome, page_outcomes, parse_token, render_outcome
+from api.functions import LimitQuery, TokenQuery, get_stored
+from api.identity import FUNCTION, FunctionDep
+from api.models import BuildBody, BuildList, RevisionBody, RevisionList
+from api.services import Services, ServicesDep
+from sless.errors import BuildNotFound
+from sless.model.outcome import Outcome
+from sless.model.phase import Phase
+from sless.naming import build_id, check_build_id
+from sless.ports.functions import StoredFunction
+
+router = APIRouter(prefix=FUNCTION, tags=["builds"])
+
+
+@router.get(
+    "/builds",
+    summary="List builds",
+    responses=described.problems(400),
+)
+async def list_builds(
+    ref: FunctionDep, services: ServicesDep, limit: LimitQuery = 20, token: TokenQuery = ""
+) -> BuildList:
+    """How each ask was answered, the newest first; the present one may be under way."""
+    stored = await get_stored(services, ref)
+    first = await _unanswered(services, stored) if _reaches_present(stored, token) else None
+    head = [first] if first is not None else []
+    objects, runs = services.ports.objects, services.ports.runs
+    page = await page_outcomes(objects, stored.function, token=token, limit=limit - len(head))
+    more = page.next or (str(head[0].generation) if head and not page.items and limit == 1 else "")
+    return BuildList(items=head + [render_outcome(each, runs) for each in page.items], next=more)
+
+
+def _reaches_present(stored: StoredFunction, token: str) -> bool:
+    return stored.function.generation < parse_token(token)
+
+
+async def _unanswered(services: Services, stored: StoredFunction) -> BuildBody | None:
+    """The present ask, while it has no outcome."""
+    function = stored.function
+    if await find_outcome(services.ports.objects, function, function.generation) is not None:
+        return None
+    return await describe_present(stored, services.ports.runs)
+
+
+@router.get(
+    "/builds/{build}",
+    summary="Get a build",
+    responses=described.problems(400),
+)
+async def get_build(ref: FunctionDep, build: str, services: ServicesDep) -> BuildBody:
+    """How the newest ask for this build was or is being answered."""
+    check_build_id(build)
+    stored = await get_stored(services, ref)
+    if build_id(stored.function.spec.s3_key) == build:
+        present = await _unanswered(services, stored)
+        if present is not None:
+            return present
+    return render_outcome(await get_answer(services, stored, build), services.ports.runs)
+
+
+async def get_answer(services: Services, stored: StoredFunction, build: str) -> Outcome:
+    """The newest outcome of a build; raises `BuildNotFound`."""
+    page = await page_outcomes(
+        services.ports.objects,
+        stored.function,
+        limit=1,
+        wanted=lambda outcome: outcome.build == build,
+    )
+    if not page.items:
+        raise BuildNotFound(f"{stored.function.ref} has no build {build}; list its builds.")
+    return page.items[0]
+
+
+@router.get(
+    "/revisions",
+    summary="List revisions",
+    responses=described.problems(400),
+)
+async def list_revisions(
+    ref: FunctionDep, services: ServicesDep, limit: LimitQuery = 20, token: TokenQuery = ""
+) -> RevisionList:
+    """What has served, the newest first: each can be rolled back to by its build."""
+    stored = await get_stored(services, ref)
+    page = await page_outcomes(
+        services.ports.objects,
+        stored.function,
+        token=token,
+        limit=limit,
+        wanted=lambda outcome: outcome.phase is Phase.READY,
+    )
+    serving = (stored.manifest.get("status") or {}).get("servingGeneration")
+    items = [
+        _revision(outcome, serving=outcome.ask.generation == serving) for outcome in page.items
+    ]
+    return RevisionList(items=items, next=page.next)
+
+
+def _revision(outcome: Outcome, *, serving: bool) -> RevisionBody:
+    return RevisionBody(
+        revision=outcome.revision,
+        build=outcome.build,
+        image=outcome.image,
+        generation=outcome.ask.generation,
+        ready_at=outcome.ended_at,
+        serving=serving,
+    )

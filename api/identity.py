@@ -1,0 +1,82 @@
+"""Who asks: no route under /v1 is reached without a verified identity."""
+
+from dataclasses import dataclass
+from typing import Annotated
+
+from fastapi import Depends, Path, Request
+from fastapi.security import HTTPBearer
+from starlette.types import ASGIApp, Receive, Scope, Send
+
+from api.problems import problem_response
+from sless.errors import FunctionNotFound, RouteNotFound, SlessError, Unauthenticated
+from sless.model.function import FunctionRef
+from sless.naming import check_name, check_namespace
+from sless.tokens import Identity, Verifier
+
+_GUARDED = "/v1"
+FUNCTIONS = "/namespaces/{ns}/functions"
+FUNCTION = f"{FUNCTIONS}/{{name}}"
+"""Below these, routes take `NamespaceDep` or `FunctionDep`: both check the identity."""
+_SCHEME = "bearer "
+
+documented = HTTPBearer(auto_error=False, description="A token that this server signed.")
+"""Tells OpenAPI of the token; `Authenticated` is what asks for it."""
+
+
+@dataclass(frozen=True, slots=True)
+class Authenticated:
+    """ASGI middleware: a path under /v1 that no route has yet asks for a token too."""
+
+    app: ASGIApp
+    verifier: Verifier
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        """Serves one request."""
+        if scope["type"] == "http" and scope["path"].startswith(_GUARDED):
+            request = Request(scope)
+            try:
+                scope["state"]["identity"] = await self.verifier.verify(_token_of(request))
+            except SlessError as error:
+                await problem_response(request, error)(scope, receive, send)
+                return
+        await self.app(scope, receive, send)
+
+
+def _token_of(request: Request) -> str:
+    given = request.headers.getlist("authorization")
+    if not given:
+        raise Unauthenticated("A token is needed: Authorization: Bearer <token>.")
+    if len(given) > 1 or not given[0].lower().startswith(_SCHEME):
+        raise Unauthenticated("The Authorization header must be one: Bearer <token>.")
+    return given[0][len(_SCHEME) :].strip()
+
+
+def no_such_function(ref: FunctionRef) -> FunctionNotFound:
+    """The same for a function that is not there and for one that is somebody else's."""
+    return FunctionNotFound(f"There is no function {ref.name} in namespace {ref.namespace}.")
+
+
+def _namespace(ns: Annotated[str, Path(description="The namespace.")], request: Request) -> str:
+    identity: Identity = request.state.identity
+    if not identity.may_use(ns):
+        raise RouteNotFound(f"There is no namespace {ns[:80]!r} for this token.")
+    return check_namespace(ns)
+
+
+def _function_ref(
+    ns: Annotated[str, Path(description="The namespace.")],
+    name: Annotated[str, Path(description="The function's name.")],
+    request: Request,
+) -> FunctionRef:
+    identity: Identity = request.state.identity
+    ref = FunctionRef(ns, name)
+    if not identity.may_use(ns):
+        raise no_such_function(ref)
+    check_namespace(ns)
+    check_name(name)
+    return ref
+
+
+NamespaceDep = Annotated[str, Depends(_namespace)]
+FunctionDep = Annotated[FunctionRef, Depends(_function_ref)]
+"""The function that the path names, in a namespace of the caller's; it may not exist."""

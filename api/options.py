@@ -1,0 +1,63 @@
+"""What the API is told at its start: a part of the settings, and what only its root knows."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from pathlib import Path
+
+from sless.archive.limits import ArchiveLimits
+from sless.settings import Settings
+
+
+@dataclass(frozen=True, slots=True)
+class ApiOptions:
+    """Read once; addresses carry no slash at their end."""
+
+    spool: Path
+    """Folder for uploads on their way: what is left of a killed process is swept at the start."""
+    api_url: str
+    """How the outside reaches this API."""
+    gateway_url: str
+    """How the outside reaches functions."""
+    runtimes: tuple[str, ...]
+    """What an upload may name."""
+    default_runtime: str
+    """What an upload that names none gets."""
+    missing_runtimes: Mapping[str, str] = field(default_factory=dict)
+    """Offered runtimes that this machine cannot run, each with the cure."""
+    archive: ArchiveLimits = field(default_factory=ArchiveLimits)
+    """What a zip may hold; its `packed_bytes` bounds the body."""
+    request_bytes: int = 1024 * 1024
+    """Any other body."""
+    check_threads: int = 2
+    """Zips inflated for their check at the same time: as many as a small machine has cores."""
+    upload_idle_seconds: float = 60.0
+    """An upload of which no byte arrives for so long is given up."""
+    log_poll_seconds: float = 0.5
+    """Between two looks for more log, shared by all readers of a build."""
+    log_cache_bytes: int = 16 * 1024 * 1024
+    """Log kept in memory for readers that follow."""
+    keep_alive_seconds: float = 15.0
+    """A silent log says something at least so often: proxies give up after 30 s or more."""
+    probe_seconds: float = 2.0
+    """How long each part may take to answer the readiness check."""
+
+
+def api_options(
+    settings: Settings, *, spool: Path, missing_runtimes: Mapping[str, str] | None = None
+) -> ApiOptions:
+    """The options that follow from the product's settings."""
+    limits = settings.limits
+    return ApiOptions(
+        spool=spool,
+        api_url=settings.api.url.rstrip("/"),
+        gateway_url=settings.gateway.url.rstrip("/"),
+        runtimes=settings.runtimes.offered,
+        default_runtime=settings.runtimes.default,
+        missing_runtimes=missing_runtimes or {},
+        archive=ArchiveLimits(
+            entries=limits.entries,
+            inflated_bytes=limits.inflated_bytes,
+            packed_bytes=limits.packed_bytes,
+        ),
+        request_bytes=limits.request_bytes,
+    )
