@@ -1,0 +1,113 @@
+"""What `Runs` promises, whoever keeps them.
+
+An adapter joins by a fixture of its name that gives a `Runs` whose function workflows run until
+they are closed.
+"""
+
+import asyncio
+from uuid import uuid4
+
+import pytest
+
+from sless.model.function import Ask, FunctionRef
+from sless.naming import function_workflow_id
+from sless.ports import Runs
+from sless.ports.runs import Run, RunState
+from tests.fakes.runs import FakeRuns
+
+DEADLINE_SECONDS = 20
+"""A list of runs follows its server's truth within about a second."""
+
+
+@pytest.fixture
+def fake() -> Runs:
+    return FakeRuns()
+
+
+@pytest.fixture(params=["fake"])
+def runs(request: pytest.FixtureRequest) -> Runs:
+    adapter: Runs = request.getfixturevalue(request.param)
+    return adapter
+
+
+@pytest.fixture
+def ref() -> FunctionRef:
+    return FunctionRef("default", f"f-{uuid4().hex[:8]}")
+
+
+async def found(runs: Runs, ref: FunctionRef) -> Run:
+    run = await runs.find(function_workflow_id(ref.namespace, ref.name))
+    assert run is not None
+    return run
+
+
+async def test_a_look_starts_the_functions_run(runs: Runs, ref: FunctionRef) -> None:
+    ask = Ask("uid-1", 3)
+    workflow_id = await runs.look(ref, ask=ask)
+    assert workflow_id == function_workflow_id(ref.namespace, ref.name)
+    run = await found(runs, ref)
+    assert run.workflow_id == workflow_id
+    assert run.run_id
+    assert run.state is RunState.RUNNING
+    assert run.function == ref
+    assert run.ask == ask
+    assert run.started_at.endswith("Z")
+
+
+async def test_a_look_needs_no_ask(runs: Runs, ref: FunctionRef) -> None:
+    await runs.look(ref)
+    assert (await found(runs, ref)).state is RunState.RUNNING
+
+
+async def test_looks_at_once_make_one_run(runs: Runs, ref: FunctionRef) -> None:
+    await asyncio.gather(*(runs.look(ref) for _ in range(20)))
+    first = await found(runs, ref)
+    await runs.look(ref)
+    assert (await found(runs, ref)).run_id == first.run_id
+
+
+async def test_what_never_ran_is_not_found(runs: Runs, ref: FunctionRef) -> None:
+    assert await runs.find(function_workflow_id(ref.namespace, ref.name)) is None
+
+
+async def until_listed(runs: Runs, ref: FunctionRef, *, listed: bool) -> None:
+    async with asyncio.timeout(DEADLINE_SECONDS):
+        while any(run.function == ref for run in await runs.running()) is not listed:  # noqa: ASYNC110 - a server's truth
+            await asyncio.sleep(0.05)
+
+
+async def test_running_lists_a_run_until_it_is_closed(runs: Runs, ref: FunctionRef) -> None:
+    workflow_id = await runs.look(ref)
+    await until_listed(runs, ref, listed=True)
+    await runs.close(workflow_id)
+    await until_listed(runs, ref, listed=False)
+
+
+async def test_close_waits_for_the_end(runs: Runs, ref: FunctionRef) -> None:
+    workflow_id = await runs.look(ref)
+    await runs.close(workflow_id)
+    assert (await found(runs, ref)).state is RunState.CANCELLED
+
+
+async def test_a_look_after_the_end_starts_a_new_run(runs: Runs, ref: FunctionRef) -> None:
+    workflow_id = await runs.look(ref)
+    first = await found(runs, ref)
+    await runs.close(workflow_id)
+    await runs.look(ref)
+    second = await found(runs, ref)
+    assert second.state is RunState.RUNNING
+    assert second.run_id != first.run_id
+
+
+async def test_closing_what_does_not_run_is_no_error(runs: Runs, ref: FunctionRef) -> None:
+    await runs.close(function_workflow_id(ref.namespace, ref.name))
+    workflow_id = await runs.look(ref)
+    await runs.close(workflow_id)
+    await runs.close(workflow_id)
+
+
+def test_a_page_names_the_run_in_one_path_segment(runs: Runs) -> None:
+    page = runs.url("function/default/hello")
+    assert page.startswith("http")
+    assert page.endswith("/workflows/function%2Fdefault%2Fhello")
+    assert runs.url("function/default/hello", "run-1").startswith(f"{page}/run-1")
