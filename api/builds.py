@@ -4,7 +4,7 @@ from fastapi import APIRouter
 
 from api import described
 from api.answers import describe_present, find_outcome, page_outcomes, parse_token, render_outcome
-from api.functions import LimitQuery, TokenQuery, get_stored
+from api.functions import AfterQuery, LimitQuery, get_stored
 from api.identity import FUNCTION, FunctionDep
 from api.models import BuildBody, BuildList, RevisionBody, RevisionList
 from api.services import Services, ServicesDep
@@ -23,14 +23,14 @@ router = APIRouter(prefix=FUNCTION, tags=["builds"])
     responses=described.problems(400),
 )
 async def list_builds(
-    ref: FunctionDep, services: ServicesDep, limit: LimitQuery = 20, token: TokenQuery = ""
+    ref: FunctionDep, services: ServicesDep, limit: LimitQuery = 20, after: AfterQuery = ""
 ) -> BuildList:
     """How each ask was answered, the newest first; the present one may be under way."""
     stored = await get_stored(services, ref)
-    first = await _unanswered(services, stored) if _reaches_present(stored, token) else None
+    first = await _unanswered(services, stored) if _reaches_present(stored, after) else None
     head = [first] if first is not None else []
     objects, runs = services.ports.objects, services.ports.runs
-    page = await page_outcomes(objects, stored.function, token=token, limit=limit - len(head))
+    page = await page_outcomes(objects, stored.function, token=after, limit=limit - len(head))
     more = page.next or (str(head[0].generation) if head and not page.items and limit == 1 else "")
     return BuildList(items=head + [render_outcome(each, runs) for each in page.items], next=more)
 
@@ -82,14 +82,14 @@ async def get_answer(services: Services, stored: StoredFunction, build: str) -> 
     responses=described.problems(400),
 )
 async def list_revisions(
-    ref: FunctionDep, services: ServicesDep, limit: LimitQuery = 20, token: TokenQuery = ""
+    ref: FunctionDep, services: ServicesDep, limit: LimitQuery = 20, after: AfterQuery = ""
 ) -> RevisionList:
     """What has served, the newest first: each can be rolled back to by its build."""
     stored = await get_stored(services, ref)
     page = await page_outcomes(
         services.ports.objects,
         stored.function,
-        token=token,
+        token=after,
         limit=limit,
         wanted=lambda outcome: outcome.phase is Phase.READY,
     )

@@ -19,7 +19,7 @@ listing = APIRouter(prefix=FUNCTIONS, tags=["functions"])
 router = APIRouter(prefix=FUNCTION, tags=["functions"])
 
 LimitQuery = Annotated[int, Query(ge=1, le=500, description="Items in a page.")]
-TokenQuery = Annotated[str, Query(max_length=200, description="`next` of the page before.")]
+AfterQuery = Annotated[str, Query(max_length=200, description="`next` of the page before.")]
 
 
 async def get_stored(services: Services, ref: FunctionRef) -> StoredFunction:
@@ -43,10 +43,10 @@ def existing(function: Function | None, ref: FunctionRef) -> Function:
     responses=described.problems(400),
 )
 async def list_functions(
-    namespace: NamespaceDep, services: ServicesDep, limit: LimitQuery = 100, token: TokenQuery = ""
+    namespace: NamespaceDep, services: ServicesDep, limit: LimitQuery = 100, after: AfterQuery = ""
 ) -> FunctionList:
     """A namespace's functions by name."""
-    page = await services.ports.functions.list(namespace, token=token, limit=limit)
+    page = await services.ports.functions.list(namespace, token=after, limit=limit)
     items = [FunctionBody.model_validate(stored.manifest) for stored in page.items]
     return FunctionList(items=items, next=page.next)
 

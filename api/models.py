@@ -158,7 +158,7 @@ class FunctionList(Answered):
 
     items: list[FunctionBody]
     next: str = ""
-    """Token for the next page; empty at the end."""
+    """What `after` takes for the next page; empty at the end."""
 
 
 class StepBody(Answered):
