@@ -9,16 +9,17 @@ from sless.cli.command import ServerCommand
 from sless.cli.exits import Exit, Stop
 from sless.cli.options import (
     BUILD,
-    VARIABLE,
+    WORDS,
     Manner,
     ask_options,
     connect,
+    env_option,
     function_argument,
     output_option,
 )
 from sless.cli.output import Json, say, say_json
 from sless.cli.reporter import open_reporter
-from sless.cli.settings import merge_env, split_command
+from sless.cli.settings import merge_env
 from sless.cli.shapes import AskReply, text_at
 from sless.cli.texts import command as command_line
 from sless.cli.texts import words
@@ -37,12 +38,12 @@ if TYPE_CHECKING:
     ),
 )
 @function_argument
-@click.option(
-    "-e", "--env", type=VARIABLE, multiple=True, metavar="NAME=VALUE", help="Variable; may repeat."
-)
+@env_option
 @click.option("--unset", multiple=True, metavar="NAME", help="Variable to remove; may repeat.")
 @click.option("--handler", metavar="MODULE:ATTR", help="What to call; '' looks for it again.")
-@click.option("--command", metavar="WORDS", help="Starts a server on $PORT; '' takes it back.")
+@click.option(
+    "--command", type=WORDS, metavar="WORDS", help="Starts a server on $PORT; '' takes it back."
+)
 @ask_options
 @click.pass_context
 def set_settings(  # noqa: PLR0913 - one parameter per option
@@ -52,7 +53,7 @@ def set_settings(  # noqa: PLR0913 - one parameter per option
     env: tuple[EnvVar, ...],
     unset: tuple[str, ...],
     handler: str | None,
-    command: str | None,
+    command: list[str] | None,
     manner: Manner,
 ) -> None:
     """Change a function's settings without another upload."""
@@ -60,12 +61,12 @@ def set_settings(  # noqa: PLR0913 - one parameter per option
     if handler is not None:
         spec["handler"] = handler or None
     if command is not None:
-        spec["command"] = split_command(command)
+        spec["command"] = command
     if not (spec or env or unset):
         raise Stop("Nothing to set: give --env, --unset, --handler or --command.", Exit.USAGE)
     api = connect(ctx)
     if env or unset:
-        spec["env"] = merge_env(api.function(ref), set_=env, unset=unset)
+        spec["env"] = merge_env(api.function(ref), put=env, unset=unset)
     _conclude(api, api.patch(ref, spec), manner)
 
 

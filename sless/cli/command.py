@@ -12,7 +12,7 @@ from sless.cli.server import Choices
 class ExampleCommand(click.Command):
     """A command whose help ends with examples."""
 
-    def __init__(self, *args: Any, examples: tuple[str, ...], **kwargs: Any) -> None:  # noqa: ANN401 - click's own
+    def __init__(self, *args: Any, examples: tuple[str, ...], **kwargs: Any) -> None:
         super().__init__(*args, **kwargs)
         self.examples = examples
 
@@ -27,7 +27,7 @@ class ExampleCommand(click.Command):
 class ServerCommand(ExampleCommand):
     """A command that talks to a server."""
 
-    def __init__(self, *args: Any, **kwargs: Any) -> None:  # noqa: ANN401 - click's own
+    def __init__(self, *args: Any, **kwargs: Any) -> None:
         super().__init__(*args, **kwargs)
         self.params += server_parameters()
 

@@ -38,6 +38,10 @@ class Connection:
         self.server = find_server(choices)
         self._client = _open(self.server)
 
+    def close(self) -> None:
+        """Closes the sockets."""
+        self._client.close()
+
     def find_again(self) -> None:
         """A home that came back may have other ports; one still away keeps the old ones."""
         if self.server.home is None:
@@ -47,6 +51,7 @@ class Connection:
         except Stop:
             return
         if server != self.server:
+            self._client.close()
             self.server, self._client = server, _open(server)
 
     def fetch(self, method: str, path: str, **options: object) -> Json:

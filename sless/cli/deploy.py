@@ -13,15 +13,16 @@ from sless.cli.exits import Exit, Stop
 from sless.cli.folder import check_path, guess_runtime, name_for, top_files
 from sless.cli.options import (
     NAME,
-    VARIABLE,
+    WORDS,
     Manner,
     ask_options,
     connect,
+    env_option,
     namespace_option,
 )
 from sless.cli.output import Json
 from sless.cli.reporter import Reporter, open_reporter
-from sless.cli.settings import merge_env, split_command
+from sless.cli.settings import merge_env
 from sless.cli.shapes import AskReply, text_at
 from sless.cli.texts import size
 from sless.model.function import EnvVar, FunctionRef
@@ -38,7 +39,7 @@ class Wish:
     ref: FunctionRef
     runtime: str | None
     handler: str | None
-    command: str | None
+    command: list[str] | None
     env: tuple[EnvVar, ...]
 
     def settings(self, before: Json | None) -> Json:
@@ -47,9 +48,9 @@ class Wish:
         if self.handler is not None:
             wanted["handler"] = self.handler or None
         if self.command is not None:
-            wanted["command"] = split_command(self.command)
+            wanted["command"] = self.command
         if self.env:
-            wanted["env"] = merge_env(before, set_=self.env)
+            wanted["env"] = merge_env(before, put=self.env)
         return wanted
 
 
@@ -66,12 +67,11 @@ class Wish:
 @click.option("--handler", metavar="MODULE:ATTR", help="What to call; '' looks for it again.")
 @click.option(
     "--command",
+    type=WORDS,
     metavar="WORDS",
     help="Starts an HTTP server on $PORT instead of a handler; '' takes it back.",
 )
-@click.option(
-    "-e", "--env", type=VARIABLE, multiple=True, metavar="NAME=VALUE", help="Variable; may repeat."
-)
+@env_option
 @namespace_option
 @ask_options
 @click.pass_context
@@ -83,7 +83,7 @@ def deploy(  # noqa: PLR0913 - one parameter per option
     namespace: str,
     runtime: str | None,
     handler: str | None,
-    command: str | None,
+    command: list[str] | None,
     env: tuple[EnvVar, ...],
     manner: Manner,
 ) -> None:

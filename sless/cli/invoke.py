@@ -82,6 +82,7 @@ def invoke(  # noqa: PLR0913 - one parameter per option
     client = httpx.Client(
         timeout=httpx.Timeout(timeout, connect=5), trust_env=not is_loopback(url), auth=_no_auth
     )
+    ctx.call_on_close(client.close)
     content = None if body is None else _open_body(body)
     request = client.build_request(
         method or ("GET" if body is None else "POST"),

@@ -118,8 +118,10 @@ class LogTail:
             for event in follow_log(api, ref, build, tell=lambda _: None):
                 if isinstance(event, LogText):
                     self._put(lines.feed(event.text))
-        except Stop:
-            pass  # The ask's end is what matters, and the main thread sees that.
+        except (Stop, RuntimeError):
+            # The ask's end is what matters, and the main thread sees that; it may also have ended
+            # the wait and closed the connection, which httpx calls a RuntimeError.
+            pass
         self._put(lines.flush())
 
     def _put(self, lines: list[str]) -> None:

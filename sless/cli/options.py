@@ -1,5 +1,6 @@
 """Options and argument types that commands share."""
 
+import shlex
 from collections.abc import Callable
 from dataclasses import dataclass
 from functools import wraps
@@ -49,10 +50,34 @@ class _Variable(click.ParamType[EnvVar]):
         return EnvVar(name, content)
 
 
+class _Words(click.ParamType[list[str]]):
+    """A command as a shell's words; empty for none."""
+
+    name = "words"
+
+    def convert(
+        self, value: object, param: click.Parameter | None, ctx: click.Context | None
+    ) -> list[str]:
+        try:
+            return shlex.split(str(value))
+        except ValueError as error:
+            self.fail(f"{str(value)!r} cannot be split into words: {error}.", param, ctx)
+
+
+def _check_twice(
+    ctx: click.Context, param: click.Parameter, env: tuple[EnvVar, ...]
+) -> tuple[EnvVar, ...]:
+    names = [var.name for var in env]
+    twice = next((name for name in names if names.count(name) > 1), None)
+    if twice is not None:
+        raise click.BadParameter(f"variable {twice!r} is given twice.", ctx, param)
+    return env
+
+
 NAME = _Checked("name", check_name)
 NAMESPACE = _Checked("namespace", check_namespace)
 BUILD = _Checked("build", check_build_id)
-VARIABLE = _Variable()
+WORDS = _Words()
 
 
 namespace_option = click.option(
@@ -69,6 +94,17 @@ output_option = click.option(
     type=click.Choice(["text", "json"]),
     default="text",
     help="What to print on stdout.  [default: text]",
+)
+
+
+env_option = click.option(
+    "-e",
+    "--env",
+    type=_Variable(),
+    multiple=True,
+    metavar="NAME=VALUE",
+    callback=_check_twice,
+    help="Variable; may repeat.",
 )
 
 
@@ -125,4 +161,6 @@ def connect(ctx: click.Context) -> "Api":
     from sless.cli.api import Api
     from sless.cli.connection import Connection
 
-    return Api(Connection(choices_of(ctx)))
+    connection = Connection(choices_of(ctx))
+    ctx.call_on_close(connection.close)
+    return Api(connection)
