@@ -15,6 +15,8 @@ from sless.errors import DependencyFileInvalid
 PROCFILE = "Procfile"
 _WEB = re.compile(rb"^web[ \t]*:[ \t]*\S", re.MULTILINE)
 _SECRETS = re.compile(r"\.env(\.(?!example$|sample$|template$|dist$).+)?")
+_WARNINGS = 3
+"""Files named one by one: warnings travel in payloads of bounded size."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -69,8 +71,11 @@ class FolderFiles(Mapping[str, bytes]):
     def _find(self, path: object) -> Path | None:
         if not isinstance(path, str):
             return None
-        found = (self._folder / path).resolve()
-        return found if found.is_relative_to(self._folder) and found.is_file() else None
+        try:
+            found = (self._folder / path).resolve()
+            return found if found.is_relative_to(self._folder) and found.is_file() else None
+        except OSError:  # A name that is too long is no file's.
+            return None
 
     def __getitem__(self, path: str) -> bytes:
         found = self._find(path)
@@ -114,10 +119,12 @@ def find_contents(files: Mapping[str, bytes], paths: Iterable[str], language: La
 
 
 def warn_of(paths: Iterable[str]) -> Iterator[str]:
-    """A sentence for each file that is better not shipped."""
-    for path in paths:
-        if _SECRETS.fullmatch(path.rsplit("/", maxsplit=1)[-1]):
-            yield (
-                f"{quote(path)} is shipped with the code; leave it out by a line in .slessignore, "
-                "and pass secrets as settings."
-            )
+    """Sentences for files that are better not shipped; a few, however many such files there are."""
+    found = [path for path in paths if _SECRETS.fullmatch(path.rsplit("/", maxsplit=1)[-1])]
+    for path in found[:_WARNINGS]:
+        yield (
+            f"{quote(path)} is shipped with the code; leave it out by a line in .slessignore, and "
+            "pass secrets as settings."
+        )
+    if len(found) > _WARNINGS:
+        yield f"{len(found) - _WARNINGS} more files like {quote(found[-1])} are shipped."

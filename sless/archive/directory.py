@@ -85,8 +85,8 @@ def _no_end(file: BinaryIO) -> ArchiveNotZip | ArchiveTruncated:
     if head == _LOCAL_SIGNATURE:
         return ArchiveTruncated(f"The zip ends before its list of entries; {_SAME_AGAIN}.")
     if not head:
-        return ArchiveNotZip("The upload is empty; send a zip of the function's folder.")
-    return ArchiveNotZip("The upload is no zip; send a zip of the function's folder.")
+        return ArchiveNotZip("The file is empty; send a zip of the function's folder.")
+    return ArchiveNotZip("The file is no zip; send a zip of the function's folder.")
 
 
 def _read_end(file: BinaryIO, end: int) -> Directory:

@@ -39,7 +39,11 @@ def read_entries(file: BinaryIO, limits: ArchiveLimits) -> list[zipfile.ZipInfo]
         raise ArchiveUnsafePath(
             f"The zip has a name that is no UTF-8, {error.object[:80]!r}; rename it."
         ) from error
-    except (zipfile.BadZipFile, NotImplementedError, ValueError, struct.error) as error:
+    except NotImplementedError as error:
+        raise ArchiveCompressionUnsupported(
+            f"The zip is of a later format ({error}); zip the folder with deflate."
+        ) from error
+    except (zipfile.BadZipFile, ValueError, struct.error) as error:
         raise ArchiveTruncated(
             f"The zip's list of entries is damaged ({error}); zip the folder again."
         ) from error

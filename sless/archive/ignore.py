@@ -37,16 +37,20 @@ class Ignore:
 
     def leaves_out(self, path: str, *, folder: Path | None = None) -> bool:
         """Whether a path is left out; `folder` is where it lies, if it is a folder."""
-        if path.rsplit("/", maxsplit=1)[-1] in _NEVER or (folder and _is_installed(folder)):
+        if path.rsplit("/", maxsplit=1)[-1] in _NEVER:
+            return True
+        if folder and (_is_virtual_environment(folder) or _is_installed_again(path, folder)):
             return True
         return self.spec.match_file(f"{path}/" if folder else path)
 
 
-def _is_installed(folder: Path) -> bool:
-    """A virtual environment, or what npm will install again from the package.json beside it."""
-    if (folder / _VENV_MARK).is_file():
-        return True
-    return folder.name == _NODE_MODULES and (folder.parent / _NODE_PACKAGE).is_file()
+def _is_virtual_environment(folder: Path) -> bool:
+    return (folder / _VENV_MARK).is_file()
+
+
+def _is_installed_again(path: str, folder: Path) -> bool:
+    """What npm installs at build: only from the package.json at the top."""
+    return path == _NODE_MODULES and (folder.parent / _NODE_PACKAGE).is_file()
 
 
 def read_ignore(folder: Path) -> Ignore:

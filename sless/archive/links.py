@@ -39,7 +39,10 @@ def follow(path: str, links: Mapping[str, str]) -> str:
         if not ahead:
             return "/".join(here)
         _step(here, ahead, path=path, links=links)
-    raise ArchiveUnsafeLink(f"Link {quote(path)} never ends; replace it by what it should name.")
+    raise ArchiveUnsafeLink(
+        f"Link {quote(path)} never ends, or its way has over {_STEPS} parts; replace it by what it "
+        "should name."
+    )
 
 
 def _step(here: list[str], ahead: list[str], *, path: str, links: Mapping[str, str]) -> None:

@@ -60,7 +60,10 @@ class Tree:
         """The file that a path leads to, links followed."""
         node = self.nodes.get(path)
         if node is None or node.kind is Kind.LINK:
-            node = self.nodes.get(follow(path, self.links()))
+            try:
+                node = self.nodes.get(follow(path, self.links()))
+            except ArchiveUnsafeLink:
+                return None
         return node if node is not None and node.kind is Kind.FILE else None
 
 

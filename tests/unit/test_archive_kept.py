@@ -64,6 +64,12 @@ def test_dotfiles_node_modules_and_empty_folders_are_kept(tmp_path: Path) -> Non
     assert any("'.env'" in warning for warning in opened.context.warnings)
 
 
+def test_warnings_are_few_however_many_files_they_are_about(tmp_path: Path) -> None:
+    opened = open_context(files_zip(tmp_path / "a.zip", {f"{n}/.env": "" for n in range(1000)}))
+    assert len(opened.context.warnings) == 4
+    assert opened.context.warnings[-1].startswith("997 more files")
+
+
 def test_inner_links_are_kept_also_over_links_and_to_nothing(tmp_path: Path) -> None:
     links = {"a": "sub/x", "dir": "sub", "deep/up": "../sub/../a", "b": "dir/x", "none": "later"}
     entries = [Entry("sub/x"), *(link(name, target) for name, target in links.items())]

@@ -78,10 +78,12 @@ def test_a_virtual_environment_s_links_to_the_system_do_no_harm(tmp_path: Path) 
 
 
 def test_node_modules_are_left_out_only_where_npm_installs_them_again(tmp_path: Path) -> None:
-    folder = fill(tmp_path / "f", "node_modules/x/i.js", "app/node_modules/y.js", "app/index.js")
-    assert "node_modules/x/i.js" in packed(folder)[1]
+    inner = ["node_modules/a/package.json", "node_modules/a/node_modules/b/i.js"]
+    other = ["app/node_modules/y.js", "app/package.json"]
+    folder = fill(tmp_path / "f", *inner, *other)
+    assert packed(folder)[1] == sorted([*inner, *other])
     fill(folder, "package.json")
-    assert packed(folder)[1] == ["app/index.js", "app/node_modules/y.js", "package.json"]
+    assert packed(folder)[1] == sorted([*other, "package.json"])
 
 
 def test_an_ignore_file_has_git_s_syntax(tmp_path: Path) -> None:

@@ -45,7 +45,7 @@ def workspace() -> Iterator[Path]:
         yield Path(folder)
 
 
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=40, deadline=None)
 @given(files=trees, method=methods, other=methods, seed=st.integers(0, 100))
 def test_any_files_survive_and_their_order_and_compression_do_not(
     files: dict[str, bytes], method: int, other: int, seed: int
@@ -93,7 +93,7 @@ def mutate(data: bytearray, *, seed: int, flips: int, cut: int) -> None:
         del data[-min(cut, len(data) - 1) :]
 
 
-@settings(max_examples=300, deadline=None)
+@settings(max_examples=150, deadline=None)
 @given(seed=st.integers(0, 10**9), flips=st.integers(0, 12), cut=st.sampled_from([0, 0, 0, 1, 300]))
 def test_a_damaged_zip_works_or_is_refused_by_a_leaf(seed: int, flips: int, cut: int) -> None:
     with workspace() as folder:
@@ -122,7 +122,7 @@ hostile = st.lists(
 )
 
 
-@settings(max_examples=300, deadline=None)
+@settings(max_examples=150, deadline=None)
 @given(entries=hostile)
 def test_no_entry_and_no_link_of_a_context_is_outside(
     entries: list[tuple[list[str], str, list[str] | None]],

@@ -148,6 +148,12 @@ def test_an_unknown_compression_is_refused(tmp_path: Path, method: int) -> None:
     assert str(method) in message
 
 
+def test_a_later_format_is_refused(tmp_path: Path) -> None:
+    path = write_zip(tmp_path / "a.zip", HANDLER)
+    patch(path, lambda data: set_central(data, 6, "<H", 90))
+    assert "9.0" in refuse(path, ArchiveCompressionUnsupported)
+
+
 def test_an_lzma_dictionary_of_gigabytes_is_refused(tmp_path: Path) -> None:
     path = write_zip(tmp_path / "a.zip", Entry("big", b"x" * 100, method=zipfile.ZIP_LZMA))
     start = 30 + len("big")
