@@ -2,6 +2,8 @@
 
 import contextlib
 import io
+import socket
+import tarfile
 import threading
 import zipfile
 from collections.abc import Iterator, Mapping
@@ -29,8 +31,6 @@ def write_context(files: Mapping[str, str | bytes], folder: Path) -> str:
 
 def make_sdist(name: str, files: Mapping[str, str], folder: Path) -> None:
     """A source distribution of version 1.0 in `<folder>/<name>/`, as a simple index has it."""
-    import tarfile
-
     place = folder / name
     place.mkdir(parents=True, exist_ok=True)
     with tarfile.open(place / f"{name}-1.0.tar.gz", "w:gz") as archive:
@@ -52,6 +52,13 @@ def serving(folder: Path) -> Iterator[str]:
         finally:
             server.shutdown()
             thread.join()
+
+
+@contextlib.contextmanager
+def silence() -> Iterator[str]:
+    """The URL of a server that takes connections and never answers."""
+    with socket.create_server(("127.0.0.1", 0), backlog=64) as server:
+        yield f"http://127.0.0.1:{server.getsockname()[1]}"
 
 
 class _Quiet(SimpleHTTPRequestHandler):

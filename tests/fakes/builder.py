@@ -59,11 +59,13 @@ class FakeJob:
 
 
 class FakeBuilder:
-    """Each new Job takes the next script of `scripts`, or `otherwise` when none is left."""
+    """Each new Job takes the next of `scripts`, or `otherwise` when none is left."""
 
     def __init__(self, images: FakeImages, *, otherwise: Script | None = None) -> None:
         self.unavailable = False
         self.scripts: deque[Script] = deque()
+        self.by_nonce: dict[str, Script] = {}
+        """Scripts for certain attempts, before `scripts`."""
         self.jobs: dict[str, FakeJob] = {}
         """Those present, by nonce."""
         self.created: Counter[str] = Counter()
@@ -78,7 +80,7 @@ class FakeBuilder:
         self._check_available()
         job = self.jobs.get(attempt.nonce)
         if job is None:
-            script = self.scripts.popleft() if self.scripts else self._otherwise
+            script = self._next_script(attempt.nonce)
             line = f"building {attempt.build} from {len(context_url)} characters of URL\n"
             self.jobs[attempt.nonce] = FakeJob(attempt, script, log=line.encode())
             self.created[attempt.nonce] += 1
@@ -124,6 +126,11 @@ class FakeBuilder:
     def write_log(self, nonce: str, data: bytes) -> None:
         """The Job says more."""
         self.jobs[nonce].log += data
+
+    def _next_script(self, nonce: str) -> Script:
+        if nonce in self.by_nonce:
+            return self.by_nonce[nonce]
+        return self.scripts.popleft() if self.scripts else self._otherwise
 
     def _advanced(self, job: FakeJob) -> AttemptStatus:
         script = job.script

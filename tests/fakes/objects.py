@@ -1,5 +1,6 @@
 """S3 in memory: `Objects` for tests that need no real store. The contract suite runs on it too."""
 
+import asyncio
 import builtins
 import hashlib
 from pathlib import Path
@@ -29,7 +30,7 @@ class MemoryObjects:
         self._check_available()
         if key in self.content:
             return False
-        body = path.read_bytes()
+        body = await asyncio.to_thread(path.read_bytes)
         if hashlib.sha256(body).hexdigest() != sha256:
             raise ChecksumMismatch(f"{path.name} is not what its sha256 says.")
         return await self.put_if_absent(key, body)
@@ -52,7 +53,7 @@ class MemoryObjects:
 
     async def download(self, key: str, path: Path) -> None:
         """See the port."""
-        path.write_bytes(await self.get(key))
+        await asyncio.to_thread(path.write_bytes, await self.get(key))
 
     async def exists(self, key: str) -> bool:
         """See the port."""

@@ -32,7 +32,7 @@ from sless.local.runner.job_order import (
     parse_order,
     write_result,
 )
-from sless.local.runner.processes import become_subreaper
+from sless.local.runner.processes import become_subreaper, end_with_parent
 from sless.model.attempt import AttemptState
 from sless.model.function import FunctionRef
 
@@ -132,6 +132,7 @@ def main() -> None:
     signal.signal(signal.SIGTERM, _stop)
     become_subreaper()
     order = parse_order(sys.stdin.buffer.read())
+    end_with_parent(signal.SIGTERM, parent=order.parent)  # in place of the leash's SIGKILL
     job = Job(order)
     try:
         result = job.run()

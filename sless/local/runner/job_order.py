@@ -36,6 +36,8 @@ class JobOrder:
     """Of all its processes together."""
     log_bytes: int
     """Of one container."""
+    parent: int
+    """The runner's pid: without it nobody would take the result."""
 
     def to_json(self) -> bytes:
         """For the job's standard input."""

@@ -79,22 +79,25 @@ def _environment(pid: int) -> list[bytes]:
         return []  # it has ended, or is another user's
 
 
-def end_all(find: Callable[[], list[int]], *, seconds: float = 10.0) -> bool:
-    """Kills what `find` finds until it finds nothing; False when that takes too long."""
+def end_all(find: Callable[[], list[int]], *, reaping: bool = True, seconds: float = 10.0) -> bool:
+    """Kills what `find` finds until it finds nothing; False when that takes too long.
+
+    `reaping` takes note of every child that ended: only where nobody else waits for children.
+    """
     deadline = time.monotonic() + seconds
     while pids := find():
         for pid in pids:
             with contextlib.suppress(ProcessLookupError):
                 os.kill(pid, signal.SIGKILL)
-        reap()
+        if reaping:
+            _reap()
         if time.monotonic() > deadline:
             return False
         time.sleep(_PAUSE)
     return True
 
 
-def reap() -> None:
-    """Takes note of every child that ended: only where nobody else waits for children."""
+def _reap() -> None:
     with contextlib.suppress(ChildProcessError):
         while os.waitpid(-1, os.WNOHANG)[0]:
             pass
@@ -118,6 +121,13 @@ def die_with_parent(number: int) -> Callable[[], None]:
             os._exit(1)
 
     return apply
+
+
+def end_with_parent(number: int, *, parent: int) -> None:
+    """Has this process get a signal when its parent ends; at once if that was before."""
+    _prctl(_PR_SET_PDEATHSIG, number)
+    if os.getppid() != parent:
+        os.kill(os.getpid(), number)
 
 
 def _prctl(option: int, argument: int) -> None:

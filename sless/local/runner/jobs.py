@@ -1,0 +1,209 @@
+"""Carries out the rows of `jobs`: each is a process of its own."""
+
+import asyncio
+import os
+import shutil
+import sys
+from collections.abc import Callable, Coroutine, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+
+import structlog
+
+from sless.adapters.bundles.environment import render_installer_environment
+from sless.adapters.bundles.interpreters import Interpreter
+from sless.adapters.sqlite.database import Database
+from sless.adapters.sqlite.jobs import Job, Wanted, delete_job, report_job
+from sless.errors import BuildLost, SlessError
+from sless.local.layout import Layout
+from sless.local.process import describe_end
+from sless.local.rotation import RotatingLog
+from sless.local.runner.child import Child, start_child
+from sless.local.runner.interpreters import Interpreters
+from sless.local.runner.job_order import JobOrder, JobResult, failed, find_result
+from sless.local.runner.rows import persist
+from sless.local.runner.settings import RunnerSettings
+from sless.model.attempt import AttemptState
+from sless.naming import attempt_tag
+
+_OVERTIME_SECONDS = 30.0
+"""A job ends itself at its deadline; one that does not is killed so much later."""
+_STOP_SECONDS = 10.0
+"""A job may take so long to end what it started."""
+_OUTPUT_BYTES = 1024 * 1024
+"""Of what a job's own process says, which is nothing unless it breaks."""
+_log = structlog.get_logger()
+
+
+@dataclass(slots=True)
+class _Running:
+    stop: asyncio.Event = field(default_factory=asyncio.Event)
+    task: "asyncio.Task[None] | None" = None
+
+
+class Jobs:
+    """The jobs of one home; `reconcile` is called whenever the table may have changed."""
+
+    def __init__(
+        self,
+        database: Database,
+        settings: RunnerSettings,
+        interpreters: Interpreters,
+        *,
+        wake: Callable[[], None],
+    ) -> None:
+        """`wake` asks for another `reconcile`."""
+        self._database = database
+        self._settings = settings
+        self._interpreters = interpreters
+        self._wake = wake
+        self._layout = Layout(settings.data)
+        self._running: dict[str, _Running] = {}
+
+    async def recover(self, rows: Sequence[Job]) -> None:
+        """Settles what an earlier runner left: nothing of it runs any more."""
+        for job in rows:
+            if job.state is AttemptState.RUNNING:
+                result = find_result(self._folder(job)) or _lost("its runner was ended")
+                await self._report(job, result)
+        known = {job.name for job in rows}
+        self._layout.jobs.mkdir(parents=True, exist_ok=True)
+        for folder in self._layout.jobs.iterdir():
+            if folder.name not in known:
+                shutil.rmtree(folder, ignore_errors=True)
+
+    def reconcile(self, rows: Sequence[Job]) -> None:
+        """Starts what waits, in bounds, and ends what is not wanted."""
+        for job in rows:
+            running = self._running.get(job.name)
+            if job.wanted is Wanted.DELETE:
+                if running is None:
+                    self._start(job, self._delete(job))
+                else:
+                    running.stop.set()
+            elif job.state is AttemptState.PENDING and running is None and self._has_room():
+                self._start(job, self._run(job))
+
+    async def close(self) -> None:
+        """Ends every job; the next runner finds them lost."""
+        for running in self._running.values():
+            running.stop.set()
+        tasks = [running.task for running in self._running.values() if running.task]
+        await asyncio.gather(*tasks, return_exceptions=True)
+
+    def _has_room(self) -> bool:
+        return len(self._running) < self._settings.builds
+
+    def _start(self, job: Job, work: Coroutine[None, None, None]) -> None:
+        running = _Running()
+        self._running[job.name] = running
+        running.task = asyncio.create_task(work, name=job.name)
+        running.task.add_done_callback(lambda task: self._forget(job, task))
+
+    def _forget(self, job: Job, task: "asyncio.Task[None]") -> None:
+        del self._running[job.name]
+        self._wake()
+        if not task.cancelled() and task.exception():
+            _log.error("a job was not followed to its end", job=job.name, exc_info=task.exception())
+
+    async def _delete(self, job: Job) -> None:
+        await asyncio.to_thread(shutil.rmtree, self._folder(job), ignore_errors=True)
+        await persist(self._database, delete_job, job.name)
+
+    async def _run(self, job: Job) -> None:
+        folder = self._folder(job)
+        shutil.rmtree(folder, ignore_errors=True)
+        folder.mkdir(mode=0o700, parents=True)
+        await self._report(job, JobResult(AttemptState.RUNNING))
+        result = await self._result(job)
+        await self._report(job, result)
+        _log.info("job ended", job=job.name, state=result.state, reason=result.reason)
+
+    async def _result(self, job: Job) -> JobResult:
+        try:
+            interpreter = await self._interpreters.get(job.spec.runtime)
+            how = await self._carry_out(job, interpreter)
+        except SlessError as error:
+            return failed(error)
+        except OSError as error:
+            return failed(BuildLost(f"The build's process could not be started: {error}."))
+        return find_result(self._folder(job)) or _lost(how)
+
+    async def _carry_out(self, job: Job, interpreter: Interpreter) -> str:
+        """Runs the job's process to its end; how it ended."""
+        folder = self._folder(job)
+        output = RotatingLog(folder / "process.txt", limit=_OUTPUT_BYTES)
+        child = start_child(
+            (sys.executable, "-P", "-m", "sless.local.runner.job"),
+            environ=self._environment(folder),
+            folder=folder,
+            mark=self._settings.mark("job", job.name),
+            write=output.write,
+            given=self._order(job, interpreter).to_json(),
+        )
+        try:
+            await self._follow(child, job)
+        finally:
+            await child.end()
+            output.close()
+        return f"its process {describe_end(await child.wait())}"
+
+    async def _follow(self, child: Child, job: Job) -> None:
+        """Until it ended, or was asked to end and had its time."""
+        ended = asyncio.create_task(child.wait())
+        stop = asyncio.create_task(self._running[job.name].stop.wait())
+        seconds = job.spec.deadline_seconds + _OVERTIME_SECONDS
+        try:
+            await asyncio.wait([ended, stop], timeout=seconds, return_when=asyncio.FIRST_COMPLETED)
+            child.terminate()
+            await asyncio.wait([ended], timeout=_STOP_SECONDS)
+        finally:
+            ended.cancel()
+            stop.cancel()
+
+    def _order(self, job: Job, interpreter: Interpreter) -> JobOrder:
+        spec = job.spec
+        return JobOrder(
+            namespace=job.namespace,
+            function=job.function,
+            tag=attempt_tag(job.build, job.nonce),
+            runtime=spec.runtime,
+            rebuild=spec.rebuild,
+            context_url=spec.context_url,
+            context_sha256=spec.context_sha256,
+            interpreter=str(interpreter.path),
+            platform=interpreter.platform,
+            images=str(self._layout.images),
+            folder=str(self._folder(job)),
+            deadline_seconds=spec.deadline_seconds,
+            memory_bytes=self._settings.build_memory_bytes,
+            log_bytes=self._settings.build_log_bytes,
+            parent=os.getpid(),
+        )
+
+    def _environment(self, folder: Path) -> dict[str, str]:
+        return render_installer_environment(
+            self._settings.environ,
+            home=folder,
+            cache=self._layout.root / "cache" / "uv",
+            index_url=self._settings.index_url,
+        )
+
+    def _folder(self, job: Job) -> Path:
+        return self._layout.jobs / job.name
+
+    async def _report(self, job: Job, result: JobResult) -> None:
+        await persist(
+            self._database,
+            report_job,
+            job.name,
+            state=result.state,
+            digest=result.digest,
+            reason=result.reason,
+            message=result.message,
+            log=str(self._folder(job)),
+        )
+
+
+def _lost(how: str) -> JobResult:
+    return failed(BuildLost(f"The build ended without a result: {how}."))

@@ -1,0 +1,83 @@
+"""The runner: makes builds and functions out of rows, and ends what nobody wants any more."""
+
+import asyncio
+import sqlite3
+from dataclasses import dataclass
+
+import structlog
+
+from sless.adapters.bundles.images import BundleImages
+from sless.adapters.sqlite.database import Database
+from sless.adapters.sqlite.jobs import Job, list_jobs
+from sless.errors import InternalError, StoreUnavailable
+from sless.local.runner.interpreters import Interpreters
+from sless.local.runner.jobs import Jobs
+from sless.local.runner.processes import end_all, find_marked
+from sless.local.runner.settings import RunnerSettings
+
+RESYNC_SECONDS = 5.0
+"""Tables are looked at so often even if nothing was written."""
+_RETRY_SECONDS = 1.0
+_log = structlog.get_logger()
+
+
+@dataclass(frozen=True, slots=True)
+class _Rows:
+    jobs: list[Job]
+
+
+def _read_rows(connection: sqlite3.Connection) -> _Rows:
+    return _Rows(jobs=list_jobs(connection))
+
+
+class Runner:
+    """Runs one home's jobs and functions; at most one at a time, in the main thread's loop."""
+
+    def __init__(self, database: Database, images: BundleImages, settings: RunnerSettings) -> None:
+        self._database = database
+        self._images = images
+        self._settings = settings
+        self._woken = asyncio.Event()
+        interpreters = Interpreters(settings.interpreters)
+        self._jobs = Jobs(database, settings, interpreters, wake=self._woken.set)
+
+    async def prepare(self) -> None:
+        """Ends what an unclean stop left running, and settles its rows: before anything else."""
+        mark = self._settings.mark()
+        if not await asyncio.to_thread(end_all, lambda: list(find_marked(mark)), reaping=False):
+            raise InternalError("Processes of an earlier runner could not be ended.")
+        await asyncio.to_thread(self._images.trees.sweep)
+        rows = await self._database.read(_read_rows)
+        await self._jobs.recover(rows.jobs)
+
+    async def run(self) -> None:
+        """Prepares and runs until cancelled; then everything it started has ended."""
+        await self.prepare()
+        follow = asyncio.create_task(self._follow_changes())
+        try:
+            while True:
+                await self._woken.wait()
+                self._woken.clear()
+                await self._reconcile()
+        finally:
+            follow.cancel()
+            await self._jobs.close()
+
+    async def _reconcile(self) -> None:
+        try:
+            rows = await self._database.read(_read_rows)
+        except StoreUnavailable as error:
+            _log.warning("the store cannot be read", error=error.message)
+            await asyncio.sleep(_RETRY_SECONDS)
+            self._woken.set()
+            return
+        self._jobs.reconcile(rows.jobs)
+
+    async def _follow_changes(self) -> None:
+        while True:
+            try:
+                async for _ in self._database.changes(resync=RESYNC_SECONDS):
+                    self._woken.set()
+            except StoreUnavailable as error:
+                _log.warning("the store cannot be watched", error=error.message)
+                await asyncio.sleep(_RETRY_SECONDS)

@@ -1,0 +1,141 @@
+"""What every builder does, the scripted one included."""
+
+import asyncio
+from collections.abc import AsyncIterator, Callable
+from contextlib import AbstractAsyncContextManager, asynccontextmanager
+from dataclasses import dataclass, replace
+from pathlib import Path
+
+import pytest
+
+from sless.errors import AlreadyExists
+from sless.model.attempt import Attempt, AttemptState, AttemptStatus
+from sless.naming import attempt_tag
+from sless.ports import Builder, Images
+from tests.component.contexts import HELLO, silence
+from tests.component.runner_home import F, running
+from tests.fakes.builder import Fail, FakeBuilder, Hang, Succeed
+from tests.fakes.images import FakeImages
+
+WAIT = 60.0
+
+
+@dataclass(frozen=True)
+class Works:
+    """A builder with three attempts prepared for it, and where their contexts lie."""
+
+    builder: Builder
+    images: Images
+    url: str
+    good: Attempt
+    bad: Attempt
+    """Fails with `DependencyInstallFailed`."""
+    endless: Attempt
+
+    async def start(self, attempt: Attempt) -> None:
+        await self.builder.ensure(attempt, context_url=f"{self.url}/{attempt.context_sha256}")
+
+    async def reached(self, attempt: Attempt, *states: AttemptState) -> AttemptStatus:
+        async with asyncio.timeout(WAIT):
+            while True:
+                status = await self.builder.status(attempt)
+                if status.state in states:
+                    return status
+                await asyncio.sleep(0.02)
+
+
+ENDED = (AttemptState.SUCCEEDED, AttemptState.FAILED)
+
+
+@asynccontextmanager
+async def _fake(_: Path) -> AsyncIterator[Works]:
+    images = FakeImages()
+    builder = FakeBuilder(images)
+    good, bad, endless = (
+        Attempt(F.namespace, F.name, "u1", "0123456789ab", nonce, "python3.11", "0" * 64)
+        for nonce in ("n1", "n2", "n3")
+    )
+    builder.by_nonce = {"n1": Succeed(), "n2": Fail("DependencyInstallFailed"), "n3": Hang()}
+    yield Works(builder, images, "http://nowhere", good, bad, endless)
+
+
+@asynccontextmanager
+async def _bundles(folder: Path) -> AsyncIterator[Works]:
+    async with running(folder) as home:
+        with silence() as index:
+            yield Works(
+                builder=home.builder,
+                images=home.images,
+                url=home.url,
+                good=home.attempt({"handler.py": HELLO}),
+                bad=home.attempt({"handler.py": HELLO, "requirements.txt": "six>=99"}),
+                endless=home.attempt(
+                    {"handler.py": HELLO, "requirements.txt": f"-i {index}/simple\nsix"}
+                ),
+            )
+
+
+@pytest.fixture(params=[_fake, pytest.param(_bundles, marks=pytest.mark.real)])
+async def works(request: pytest.FixtureRequest, tmp_path: Path) -> AsyncIterator[Works]:
+    make: Callable[[Path], AbstractAsyncContextManager[Works]] = request.param
+    async with make(tmp_path) as made:
+        yield made
+
+
+async def test_a_good_build_is_in_the_registry_under_its_attempts_tag(works: Works) -> None:
+    await works.start(works.good)
+    status = await works.reached(works.good, *ENDED)
+    assert status.state is AttemptState.SUCCEEDED, status
+    tag = attempt_tag(works.good.build, works.good.nonce)
+    assert await works.images.find(F, tag) == status.digest
+
+
+async def test_a_bad_build_says_why(works: Works) -> None:
+    await works.start(works.bad)
+    status = await works.reached(works.bad, *ENDED)
+    assert (status.state, status.reason) == (AttemptState.FAILED, "DependencyInstallFailed")
+    assert status.message
+    assert status.digest == ""
+
+
+async def test_an_attempt_that_is_there_is_adopted(works: Works) -> None:
+    for _ in range(3):
+        await works.start(works.good)
+    first = await works.reached(works.good, *ENDED)
+    await works.start(works.good)
+    assert await works.builder.status(works.good) == first
+
+
+async def test_another_functions_job_is_not_adopted(works: Works) -> None:
+    await works.start(works.good)
+    with pytest.raises(AlreadyExists):
+        await works.start(replace(works.good, uid="u2"))
+
+
+async def test_a_log_can_be_read_in_pieces(works: Works) -> None:
+    await works.start(works.bad)
+    await works.reached(works.bad, *ENDED)
+    whole = await works.builder.read_log(works.bad, offsets={}, limit=1_000_000)
+    assert whole
+    offsets: dict[str, int] = {}
+    pieces: dict[str, bytes] = {}
+    while chunks := await works.builder.read_log(works.bad, offsets=offsets, limit=7):
+        for chunk in chunks:
+            assert chunk.start == offsets.get(chunk.container, 0)
+            pieces[chunk.container] = pieces.get(chunk.container, b"") + chunk.data
+            offsets[chunk.container] = chunk.start + len(chunk.data)
+    assert pieces == {chunk.container: chunk.data for chunk in whole}
+
+
+async def test_a_deleted_attempt_is_lost(works: Works) -> None:
+    await works.start(works.endless)
+    await works.reached(works.endless, AttemptState.RUNNING)
+    await works.builder.delete(works.endless)
+    status = await works.builder.status(works.endless)
+    assert (status.state, status.reason) == (AttemptState.FAILED, "BuildLost")
+    assert await works.builder.read_log(works.endless, offsets={}, limit=10) == []
+
+
+async def test_deleting_what_is_not_there_is_no_error(works: Works) -> None:
+    await works.builder.delete(works.good)
+    assert (await works.builder.status(works.good)).reason == "BuildLost"
