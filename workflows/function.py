@@ -25,7 +25,6 @@ with workflow.unsafe.imports_passed_through():
     from sless.decide.next_step import (
         AwaitBuild,
         Build,
-        ChildState,
         CleanUp,
         Finish,
         Heard,
@@ -36,6 +35,7 @@ with workflow.unsafe.imports_passed_through():
         RollOut,
         Seen,
         StopBuild,
+        answers,
         next_step,
     )
     from sless.model.deployment import Deployment
@@ -192,7 +192,7 @@ class FunctionWorkflow:
         await workflow.wait_condition(
             lambda: self._looked or self._pinned is not None or not child.running
         )
-        if child.state not in {ChildState.RUNNING, ChildState.SUCCEEDED}:
+        if answers(child.view()):
             # Its end answers the ask that had been read; a newer one is answered after that.
             self._pinned = self._pinned or self._read
 

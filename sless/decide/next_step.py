@@ -135,6 +135,12 @@ _MOOT = frozenset({"Superseded", "OwnerGone"})
 """Reasons for which a build ends that say nothing about the upload."""
 
 
+def answers(child: Child) -> bool:
+    """Whether a build's end is an answer to the ask that had been read when it ended."""
+    unhappy = child.state not in {ChildState.RUNNING, ChildState.SUCCEEDED}
+    return unhappy and child.reason not in _MOOT
+
+
 def next_step(seen: Seen, *, child: Child | None = None, heard: Heard | None = None) -> NextStep:
     """What the function workflow does next."""
     function = seen.function

@@ -156,11 +156,10 @@ def _rendered(deployment: Deployment, *, ask: Ask, wanted: Revision) -> Deployme
 
 
 def _restarted(deployment: Deployment, ask: Ask, wanted: Revision) -> Revision:
-    """The wanted revision; told apart from the one that failed, so that it starts anew."""
-    present = deployment.revision
-    if present.hash != wanted.hash:
-        return wanted
-    note = deployment.failed
-    if note is not None and note.hash == wanted.hash and not deployment.is_good:
+    """The wanted revision; told apart from the one that failed, so that it is judged anew."""
+    present, note = deployment.revision, deployment.failed
+    if present.hash == wanted.hash and deployment.is_good:
+        return present
+    if note is not None and note.hash == wanted.hash:
         return replace(wanted, retry=ask.generation)
-    return present
+    return present if present.hash == wanted.hash else wanted

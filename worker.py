@@ -1,0 +1,68 @@
+"""The composition root of the Temporal worker: `python -m worker`."""
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from datetime import timedelta
+from typing import Any
+
+from temporalio.client import Client
+from temporalio.worker import Worker
+
+from activities.build_image import Building
+from activities.failures import Failures
+from activities.images import Imaging
+from activities.look_around import Looking
+from activities.prepare_context import Preparing
+from activities.record_outcome import Recording
+from activities.roll_out import RollingOut
+from workflows.build import BuildWorkflow
+from workflows.function import FunctionWorkflow
+
+GRACE = timedelta(seconds=5)
+"""For activities to notice that the worker leaves: those that wait do so within a poll."""
+
+
+@dataclass(frozen=True, slots=True)
+class Pipeline:
+    """The activities, with their ports."""
+
+    looking: Looking
+    preparing: Preparing
+    building: Building
+    imaging: Imaging
+    rolling_out: RollingOut
+    recording: Recording
+
+    def activities(self) -> list[Callable[..., Any]]:
+        """All of them."""
+        return [
+            self.looking.look_around,
+            self.preparing.prepare_context,
+            self.building.build_image,
+            self.imaging.find_image,
+            self.imaging.promote_image,
+            self.imaging.check_wanted,
+            self.rolling_out.roll_out,
+            self.rolling_out.put_back,
+            self.rolling_out.clean_up,
+            self.recording.record_outcome,
+            self.recording.close_build,
+        ]
+
+
+def make_worker(client: Client, pipeline: Pipeline, *, task_queue: str, **options: Any) -> Worker:
+    """A worker that runs the whole pipeline; `options` are the SDK's."""
+    return Worker(
+        client,
+        task_queue=task_queue,
+        workflows=[FunctionWorkflow, BuildWorkflow],
+        activities=pipeline.activities(),
+        interceptors=[Failures()],
+        graceful_shutdown_timeout=GRACE,
+        # A beat is sent at most so late: it carries the news of a cancellation.
+        max_heartbeat_throttle_interval=timedelta(seconds=3),
+        default_heartbeat_throttle_interval=timedelta(seconds=3),
+        # A killed worker's cached workflows go to another one after this, not after 10 s.
+        sticky_queue_schedule_to_start_timeout=timedelta(seconds=2),
+        **options,
+    )
