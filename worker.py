@@ -1,6 +1,8 @@
 """The composition root of the Temporal worker: `python -m worker`."""
 
-from collections.abc import Callable
+import asyncio
+from collections.abc import AsyncIterator, Callable
+from contextlib import asynccontextmanager
 from dataclasses import dataclass
 from datetime import timedelta
 from typing import Any
@@ -15,6 +17,21 @@ from activities.look_around import Looking
 from activities.prepare_context import Preparing
 from activities.record_outcome import Recording
 from activities.roll_out import RollingOut
+from sless.adapters.bundles.builder import BundleBuilder
+from sless.adapters.sqlite.deployments import SqliteDeployments
+from sless.adapters.sqlite.functions import SqliteFunctions
+from sless.archive import DEFAULT_RUNTIMES
+from sless.local.compose import (
+    connect_temporal,
+    make_images,
+    make_runs,
+    open_database,
+    open_objects,
+)
+from sless.local.roles.process import run_role
+from sless.readiness import tell_ready
+from sless.runtime import runtime_files
+from sless.settings import Settings
 from workflows.build import BuildWorkflow
 from workflows.function import FunctionWorkflow
 
@@ -66,3 +83,45 @@ def make_worker(client: Client, pipeline: Pipeline, *, task_queue: str, **option
         sticky_queue_schedule_to_start_timeout=timedelta(seconds=2),
         **options,
     )
+
+
+async def work(settings: Settings) -> None:
+    """Runs the pipeline until it is cancelled; then its activities leave, each within a poll."""
+    client = await connect_temporal(settings)
+    async with open_pipeline(settings, client) as pipeline:
+        worker = make_worker(client, pipeline, task_queue=settings.temporal.task_queue)
+        async with worker:
+            tell_ready(settings)
+            await asyncio.Event().wait()
+
+
+@asynccontextmanager
+async def open_pipeline(settings: Settings, client: Client) -> AsyncIterator[Pipeline]:
+    """The embedded home's pipeline."""
+    async with open_objects(settings) as objects, open_database(settings) as database:
+        functions = SqliteFunctions(database)
+        deployments = SqliteDeployments(database, progress_deadline=settings.deadlines.progress)
+        images, runs = make_images(settings), make_runs(settings, client)
+        offered = settings.runtimes.offered
+        yield Pipeline(
+            looking=Looking(functions, deployments, images, objects),
+            preparing=Preparing(
+                objects,
+                {name: kind for name, kind in DEFAULT_RUNTIMES.items() if name in offered},
+                runtime_files(),
+            ),
+            building=Building(
+                BundleBuilder(database),
+                images,
+                objects,
+                runs,
+                deadline_seconds=settings.deadlines.build,
+            ),
+            imaging=Imaging(functions, images),
+            rolling_out=RollingOut(functions, deployments),
+            recording=Recording(objects, runs),
+        )
+
+
+if __name__ == "__main__":
+    run_role(work, part="worker")
