@@ -50,7 +50,8 @@ def _rendering(settings: Settings) -> list[Processor]:
     if settings.log_format == "text":
         return [structlog.dev.ConsoleRenderer(colors=sys.stdout.isatty())]
     return [
-        structlog.processors.dict_tracebacks,
+        # As text: tracebacks as data would carry local variables, secrets among them.
+        structlog.processors.format_exc_info,
         structlog.processors.JSONRenderer(default=str),
     ]
 

@@ -3,6 +3,7 @@
 import asyncio
 from pathlib import Path
 
+from sless.local.last_words import readable
 from sless.local.part import Part, PartEnded, PartReady, PartStopped, Report
 from sless.local.process import Process, describe_end, start_process
 from sless.local.rotation import RotatingLog
@@ -64,7 +65,7 @@ class Keeper:
         if killed and self._process is not None:
             self._process.kill()
         await self._ended.wait()
-        self._report(PartStopped(self.part.name, killed))
+        self._report(PartStopped(self.part.name, killed and not self.part.may_be_killed))
 
     async def _run_once(self) -> tuple[str, float]:
         """One run: how it ended, and how long it lasted in seconds."""
@@ -101,7 +102,7 @@ class Keeper:
             self._report(PartReady(self.part.name, process.pid, clock() - began, again))
 
     async def _pause(self, how: str, in_a_row: int) -> None:
-        lines = tuple(self._log.last_lines(_LAST_LINES))
+        lines = tuple(map(readable, self._log.last_lines(_LAST_LINES)))
         if not self.ready.is_set() and (self._late or in_a_row >= _START_TRIES):
             raise PartFailed(_sentence(f"{self.part.name} {how}", lines))
         delay = min(_FIRST_DELAY * 2 ** (in_a_row - 1), _LONGEST_DELAY)

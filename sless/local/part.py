@@ -23,6 +23,8 @@ class Part:
     """It is ready by then, or killed."""
     stop_seconds: float
     """It ends so soon after SIGTERM, or is killed."""
+    may_be_killed: bool = False
+    """Whether killing it is a way to stop it as good as any, of which nobody need be told."""
     stop_stage: int = 0
     """Parts of stage 0 are stopped first, those of the next once they have ended."""
     ready_file: Path | None = None

@@ -33,7 +33,6 @@ from sless.settings import Settings
 
 _ACCEPTING, _ROUTING, _RUNNING, _STORING = range(4)
 """Stages of a stop."""
-_STORES = frozenset({"weed", "temporal"})
 _AFTER_DRAINING = 5.0
 """Seconds that a part has left once what it serves has had its own time to end."""
 
@@ -63,9 +62,11 @@ class HomeParts:
 
     def _weed(self) -> Part:
         server = seaweed_server(self.facts)
-        return self._server(
+        part = self._server(
             "weed", server.command(), ready=answers(f"{server.url}/healthz"), folder=server.folder
         )
+        # By itself it would wait 15 s for its own streams to end.
+        return replace(part, stop_seconds=0, may_be_killed=True)
 
     def _temporal(self) -> Part:
         layout, ports = self.facts.layout, self.facts.ports
@@ -88,7 +89,7 @@ class HomeParts:
         env = part_environment(self.environ, self.facts, part="runner")
         part = self._role("runner", module="sless.local.roles.runner", env=env)
         drain = self.settings.deadlines.drain + _AFTER_DRAINING
-        return replace(part, needs=frozenset(), stop_stage=_RUNNING, stop_seconds=drain)
+        return replace(part, stop_stage=_RUNNING, stop_seconds=drain)
 
     def _api(self) -> Part:
         part = self._storing("api", module="sless.local.roles.api")
@@ -108,7 +109,6 @@ class HomeParts:
             env=env,
             folder=self.facts.layout.root,
             ready=exists(told),
-            needs=_STORES,
             start_seconds=self.settings.deadlines.start,
             stop_seconds=self.settings.deadlines.stop,
             stop_stage=_ACCEPTING,

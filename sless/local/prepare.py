@@ -1,6 +1,5 @@
 """What has to lie in the data folder before the parts are started."""
 
-import json
 import shutil
 from pathlib import Path
 
@@ -8,22 +7,22 @@ from sless.gateway.command import envoy_command
 from sless.gateway.files import GatewayFiles
 from sless.gateway.settings import GatewaySettings as EnvoySettings
 from sless.local.credentials import S3Credentials, ensure_s3_credentials, write_token
-from sless.local.files import write_atomically
 from sless.local.layout import Layout
-from sless.local.seaweed import render_s3_config
+from sless.local.seaweed import SeaweedServer
 from sless.settings import Settings
 from sless.tokens import ISSUER
 
 
 def prepare_credentials(layout: Layout) -> S3Credentials:
-    """Writes the token, and what S3 knows its callers by; the credentials."""
+    """Writes the token; S3's credentials."""
     write_token(layout)
-    credentials = ensure_s3_credentials(layout.s3_credentials)
-    config = render_s3_config(
-        access_key=credentials.access_key_id, secret_key=credentials.secret_access_key
-    )
-    write_atomically(layout.s3_config, json.dumps(config).encode(), mode=0o600)
-    return credentials
+    return ensure_s3_credentials(layout.s3_credentials)
+
+
+def prepare_seaweed(server: SeaweedServer, credentials: S3Credentials) -> None:
+    """Writes its config, and removes what an earlier run has no use for."""
+    server.prepare(access_key=credentials.access_key_id, secret_key=credentials.secret_access_key)
+    server.remove_sockets()
 
 
 def prepare_envoy(settings: Settings, layout: Layout) -> list[str]:

@@ -75,7 +75,7 @@ class Progress:
         self.say(f"sless {version} is up after {seconds:.1f} s.")
         self.say()
         self.say(f"  Functions    {addresses.gateway}/fn/<namespace>/<name>/")
-        self.say(f"  API          {addresses.api}/docs")
+        self.say(f"  API          {addresses.api}")
         self.say(f"  Temporal UI  {addresses.temporal_ui}")
         self.say(f"  Data         {data}")
         self.say(f"  Logs         {layout.logs}")

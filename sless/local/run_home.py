@@ -14,10 +14,10 @@ from sless.local.folder import owned_folder
 from sless.local.home import Home, write_home
 from sless.local.home_ports import WantedPorts, take_ports
 from sless.local.layout import Layout, default_data_folder
-from sless.local.parts import HomeParts
+from sless.local.parts import HomeParts, seaweed_server
 from sless.local.pidfile import end_leftovers, find_mark
 from sless.local.ports import PortReservations
-from sless.local.prepare import prepare_credentials, prepare_envoy
+from sless.local.prepare import prepare_credentials, prepare_envoy, prepare_seaweed
 from sless.local.progress import Progress
 from sless.local.session import run_session
 from sless.settings import Settings, read_settings
@@ -86,6 +86,8 @@ def _told(settings: Settings, facts: HomeFacts) -> Settings:
 
 def _run(facts: HomeFacts, settings: Settings, *, version: str, left: list[str]) -> None:
     envoy = prepare_envoy(settings, facts.layout)
+    seaweed = seaweed_server(facts)
+    prepare_seaweed(seaweed, facts.credentials)
     parts = HomeParts(facts=facts, settings=settings, environ=os.environ, envoy=envoy).all()
     with Progress(part.name for part in parts) as progress:
         if left:
@@ -105,6 +107,7 @@ def _run(facts: HomeFacts, settings: Settings, *, version: str, left: list[str])
                 stopping=progress.stopping,
             )
         )
+        seaweed.remove_sockets()
         progress.say("Stopped.")
 
 

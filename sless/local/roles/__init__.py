@@ -1,0 +1,1 @@
+"""The home's own processes besides the worker: one composition root each."""

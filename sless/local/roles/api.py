@@ -1,0 +1,62 @@
+"""The API's process: `python -m sless.local.roles.api`."""
+
+import asyncio
+
+from api.app import create_app
+from api.options import api_options
+from api.server import make_server
+from api.services import Ports
+from sless.adapters.bundles.interpreters import find_interpreter
+from sless.adapters.sqlite.functions import SqliteFunctions
+from sless.errors import RuntimeUnavailable
+from sless.local.compose import (
+    connect_temporal,
+    home_layout,
+    make_runs,
+    open_database,
+    open_objects,
+)
+from sless.local.roles.process import run_role
+from sless.settings import RuntimesSettings, Settings
+from sless.tokens import ensure_signing_key
+
+
+async def serve(settings: Settings) -> None:
+    """Serves the API until the process is told to end."""
+    layout = home_layout(settings)
+    client = await connect_temporal(settings)
+    async with open_objects(settings) as objects, open_database(settings) as database:
+        ports = Ports(
+            functions=SqliteFunctions(database),
+            objects=objects,
+            runs=make_runs(settings, client),
+            verifier=ensure_signing_key(layout.keys).verifier(),
+        )
+        missing: dict[str, str] = {}
+        options = api_options(settings, spool=layout.uploads, missing_runtimes=missing)
+        # Asking for interpreters takes seconds; until then a build finds out by itself.
+        looking = asyncio.create_task(asyncio.to_thread(_find_missing, settings.runtimes, missing))
+        api = settings.api
+        server = make_server(
+            create_app(ports, options),
+            host=api.host,
+            port=api.port,
+            drain_seconds=api.drain_seconds,
+        )
+        try:
+            await server.serve()
+        finally:
+            looking.cancel()
+
+
+def _find_missing(runtimes: RuntimesSettings, missing: dict[str, str]) -> None:
+    """Adds the offered runtimes that this machine cannot run, each with the cure."""
+    for runtime in runtimes.offered:
+        try:
+            find_interpreter(runtime, configured=runtimes.interpreters)
+        except RuntimeUnavailable as error:
+            missing[runtime] = error.message
+
+
+if __name__ == "__main__":
+    run_role(serve, part="api")
