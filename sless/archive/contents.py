@@ -88,8 +88,8 @@ class FolderFiles(Mapping[str, bytes]):
         return self._find(path) is not None
 
     def __iter__(self) -> Iterator[str]:
-        paths = (path for path in self._folder.rglob("*") if path.is_file())
-        return (path.relative_to(self._folder).as_posix() for path in paths)
+        paths = (path.relative_to(self._folder) for path in self._folder.rglob("*"))
+        return (path.as_posix() for path in paths if path.as_posix() in self)
 
     def __len__(self) -> int:
         return sum(1 for _ in self)

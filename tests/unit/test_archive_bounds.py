@@ -89,10 +89,10 @@ def test_a_bomb_whose_header_lies_is_stopped_in_constant_memory(
 def test_a_bomb_whose_header_is_honest_is_refused_unread(tmp_path: Path) -> None:
     path = write_zip(tmp_path / "a.zip", Entry("zeros", bytes(MIB)))
     patch(path, lambda data: set_central(data, 24, "<L", 600 * MIB))
-    started = time.monotonic()
+    started = time.process_time()
     with pytest.raises(ArchiveTooLarge, match="'zeros' alone 629,145,600"):
         check_zip(path)
-    assert time.monotonic() - started < 1
+    assert time.process_time() - started < 1
 
 
 def test_the_inflated_size_is_that_of_all_files_together(tmp_path: Path) -> None:
@@ -128,10 +128,10 @@ def test_50_000_files_are_refused_quickly_also_when_the_count_lies(
     tmp_path: Path, claim: int
 ) -> None:
     path = many(tmp_path / "a.zip", 50_000, claim=claim)
-    started = time.monotonic()
+    started = time.process_time()
     with pytest.raises(ArchiveTooManyEntries, match="20,000"):
         check_zip(path)
-    assert time.monotonic() - started < 2
+    assert time.process_time() - started < 2
 
 
 def test_a_list_of_a_million_entries_takes_no_memory(tmp_path: Path) -> None:

@@ -5,7 +5,8 @@ from pathlib import Path
 
 import pytest
 
-from sless.archive import FolderFiles, prepare_context
+from sless.archive import FolderFiles, ZipFiles, prepare_context
+from sless.archive.reader import ZipReader
 from sless.dependencies import DependencyKind, Language, find_dependencies
 from sless.errors import (
     DependencyFileInvalid,
@@ -106,6 +107,16 @@ def test_an_unpacked_context_says_the_same_as_the_zip(tmp_path: Path) -> None:
     assert found == opened.context.contents.dependencies
 
 
+def test_a_zip_s_files_can_be_looked_through(tmp_path: Path) -> None:
+    path = write_zip(tmp_path / "a.zip", Entry("a/b", b"1"), Entry("c", b"2"), link("l", "a/b"))
+    with ZipReader(path) as reader:
+        files = ZipFiles(reader)
+        assert dict(files) == {"a/b": b"1", "c": b"2"}
+        assert files["l"] == b"1"
+        assert "a" not in files
+        assert len(files) == 2
+
+
 def test_a_folder_s_files_end_at_the_folder(tmp_path: Path) -> None:
     (tmp_path / "in").mkdir()
     (tmp_path / "in/a").write_text("a")
@@ -115,5 +126,6 @@ def test_a_folder_s_files_end_at_the_folder(tmp_path: Path) -> None:
     assert files["a"] == b"a"
     for outside in ("../secret", "link", str(tmp_path / "secret"), "missing", "n" * 5000):
         assert outside not in files
+    assert list(files) == ["a"]
     with pytest.raises(KeyError):
         files["../secret"]
