@@ -140,3 +140,8 @@ def write_files(folder: Path, files: Mapping[str, str]) -> Path:
         path.write_text(text)
     folder.mkdir(parents=True, exist_ok=True)
     return folder
+
+
+def receive_all(connection: socket.socket) -> bytes:
+    """What arrives until the other side closes."""
+    return b"".join(iter(lambda: connection.recv(4096), b""))

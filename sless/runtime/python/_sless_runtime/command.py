@@ -18,6 +18,8 @@ from .settings import Settings
 _WEB = re.compile(r"^web[ \t]*:[ \t]*(?P<line>\S.*)$", re.MULTILINE)
 _FILLED_IN = re.compile(r"\$(?:(PORT|HOST)\b|\{(PORT|HOST)\}|\((PORT|HOST)\))", re.ASCII)
 _SHELL_ONLY = re.compile(r"[|&;<>()$`\\\"'*?\[\]{}#~=!]")
+_SEVERAL = re.compile(r"[;&|\n]")
+_ASSIGNMENT = re.compile(r"[A-Za-z_]\w*=", re.ASCII)
 _SHELL_WORDS = re.compile(
     r"[.:]|break|case|cd|command|continue|eval|exec|exit|export|for|if|read|set|shift|source|test|"
     r"trap|ulimit|umask|unset|until|wait|while"
@@ -51,13 +53,25 @@ def render_arguments(words: tuple[str, ...], environ: Mapping[str, str]) -> list
     ]
 
 
+def render_line(line: str) -> str:
+    """The line, with `exec` before it if it is one plain command.
+
+    Not every shell replaces itself by its last command; one that stays would take SIGTERM and
+    leave the program behind.
+    """
+    first = line.partition(" ")[0]
+    if _SEVERAL.search(line) or _SHELL_WORDS.fullmatch(first) or first.startswith(("(", "{", "[")):
+        return line
+    return f"exec env {line}" if _ASSIGNMENT.match(line) else f"exec {line}"
+
+
 def run_command(
     command: str | tuple[str, ...], *, code: Path, environ: Mapping[str, str]
 ) -> NoReturn:
     """Becomes that program, in the code's folder; raises `StartFailed` if there is none."""
     os.chdir(code)
     if isinstance(command, str):
-        words = ["/bin/sh", "-c", command]
+        words = ["/bin/sh", "-c", render_line(command)]
         _check_shell_line(command, environ)
     else:
         words = render_arguments(command, environ)

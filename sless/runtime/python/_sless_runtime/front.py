@@ -1,6 +1,7 @@
 """What stands around every app: health, drain, errors and the lifespan's failures."""
 
 import asyncio
+import contextlib
 import sys
 from http import HTTPStatus
 from typing import Any
@@ -23,6 +24,8 @@ OWN_PATH = "/_"
 _SERVER_ERROR = "The function raised an error; its log has the traceback.\n"
 _NO_ANSWER = "The function ended without an answer.\n"
 _GOING_DOWN = "The function is shutting down.\n"
+_INTERNAL_ERROR = 1011
+"""The code that closes a WebSocket whose app raised."""
 
 
 class Front:
@@ -72,12 +75,21 @@ class Front:
             await _send_status(send, "unknown", status=HTTPStatus.NOT_FOUND)
 
     async def _run_websocket(self, scope: Scope, receive: Receive, send: Send) -> None:
+        accepted = False
+
+        async def watch(message: Message) -> None:
+            nonlocal accepted
+            accepted = accepted or message["type"] == "websocket.accept"
+            await send(message)
+
         try:
-            await self.app(scope, receive, send)
-        except BaseException as error:
-            if isinstance(error, Exception):
-                _log_failure(scope, error)
-            raise  # the server closes with 1011, or answers 500
+            await self.app(scope, receive, watch)
+        except Exception as error:
+            _log_failure(scope, error)
+            if not accepted:
+                raise  # the server answers 500
+            with contextlib.suppress(Exception):  # it may be closed already
+                await send({"type": "websocket.close", "code": _INTERNAL_ERROR})
 
     async def _run_request(self, scope: Scope, receive: Receive, out: "Outgoing") -> None:
         try:

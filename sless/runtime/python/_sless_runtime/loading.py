@@ -37,7 +37,7 @@ _TARGET = re.compile(
 def parse_target(text: str) -> tuple[str, str]:
     """Module and attribute of `module:attribute`; raises `StartFailed`."""
     match = _TARGET.fullmatch(text)
-    if match:
+    if match and not match["module"].endswith(".py"):
         return match["module"], match["attribute"]
     module, _, attribute = text.partition(":")
     module = module.removesuffix(".py").replace("/", ".")

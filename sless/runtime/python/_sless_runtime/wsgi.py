@@ -112,7 +112,7 @@ class Body(io.RawIOBase):
         """Always."""
         return True
 
-    def readinto(self, buffer: Any) -> int:  # noqa: ANN401 - Python 3.11 has no type for it
+    def readinto(self, buffer: Any) -> int:
         """As `io.RawIOBase.readinto`; raises `CallerGone`, an `OSError`."""
         while not self._rest and not self._inbox.complete:
             piece = asyncio.run_coroutine_threadsafe(self._inbox.piece(), self._loop).result()
