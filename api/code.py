@@ -3,10 +3,11 @@
 import asyncio
 from collections.abc import AsyncIterator
 from functools import partial
-from typing import Annotated, Any
+from typing import Annotated
 
 from anyio import to_thread
-from fastapi import APIRouter, Query, Request, Response
+from fastapi import APIRouter, Query, Request
+from fastapi.responses import JSONResponse
 
 from api import described
 from api.announced import Announced, check_arrived, parse_announced
@@ -48,7 +49,6 @@ _PARAMETERS = frozenset({"runtime", "handler", "deploy"})
 )
 async def put_code(  # noqa: PLR0913 - what a request carries
     request: Request,
-    response: Response,
     *,
     ref: FunctionDep,
     services: ServicesDep,
@@ -60,7 +60,7 @@ async def put_code(  # noqa: PLR0913 - what a request carries
         str | None, Query(description="`module:attribute`; the runtime looks for it if left out.")
     ] = None,
     deploy: Annotated[bool, Query(description="False stores the zip and asks for nothing.")] = True,
-) -> Any:
+) -> AskAccepted | JSONResponse:
     """Stores a zip and asks for it to be built and rolled out.
 
     The answer comes once zip and ask are stored: from then on the build and the rollout finish or
@@ -77,9 +77,9 @@ async def put_code(  # noqa: PLR0913 - what a request carries
     if not deploy:
         if given.model_fields_set:
             raise InvalidSetting("deploy=false stores the zip alone: leave the settings out.")
-        response.status_code = 201 if created else 200
         await _tell_waiting(services, ref, key)
-        return _stored(key, size=size, created=created)
+        stored = _stored(key, size=size, created=created)
+        return JSONResponse(stored.model_dump(by_alias=True), status_code=201 if created else 200)
     return await perform(services, _upload(ref, key, given, if_match))
 
 

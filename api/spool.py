@@ -67,8 +67,11 @@ class Spool:
         await asyncio.to_thread(self._absorb, data)
 
     def _absorb(self, data: bytearray) -> None:
-        with room():
-            self.file.write(data)
+        done = 0
+        with room(), memoryview(data) as view:
+            while done < len(view):
+                # A disk that is nearly full takes a part and says so by the count alone.
+                done += self.file.write(view[done:])
         self._hash.update(data)
 
 
