@@ -3,7 +3,8 @@
 import json
 import re
 import subprocess
-from collections.abc import Mapping
+import sys
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -41,7 +42,9 @@ def find_interpreter(runtime: str, *, configured: Mapping[str, Path]) -> Interpr
             f"The embedded home runs Python functions; {runtime} needs the Kubernetes home."
         )
     version = match["version"]
-    candidates = [configured[runtime]] if runtime in configured else _installed(version)
+    candidates: Iterable[Path] = (
+        [configured[runtime]] if runtime in configured else _installed(version)
+    )
     for path in candidates:
         interpreter = _probe(path, version)
         if interpreter is not None:
@@ -49,10 +52,15 @@ def find_interpreter(runtime: str, *, configured: Mapping[str, Path]) -> Interpr
     raise RuntimeUnavailable(_absence(runtime, configured.get(runtime)))
 
 
-def _installed(version: str) -> list[Path]:
-    found = _uv("find", "--system", "--no-project", version).strip()
-    listed = [Path(path) for path, has in _list() if has == version]
-    return [Path(found), *listed] if found else listed
+def _installed(version: str) -> Iterator[Path]:
+    """Likely ones first: each look costs more than the one before."""
+    if version == f"{sys.version_info.major}.{sys.version_info.minor}":
+        yield Path(sys.base_prefix, "bin", f"python{version}")  # ours, without its packages
+    if found := _uv("find", "--system", "--no-project", version).strip():
+        yield Path(found)
+    for path, has in _list():
+        if has == version:
+            yield Path(path)
 
 
 def _list() -> list[tuple[str, str]]:
@@ -98,6 +106,6 @@ def _absence(runtime: str, configured: Path | None) -> str:
     versions = sorted({version for _, version in _list()}, key=lambda text: int(text[2:]))
     there = ", ".join(f"python{version}" for version in versions) or "no Python at all"
     return (
-        f"This machine has no interpreter for {runtime} (there is {there}); install it, or deploy "
-        "with another --runtime."
+        f"This machine has no interpreter for {runtime} (there is {there}); install it, name it in "
+        "SLESS_RUNTIMES__INTERPRETERS, or deploy with another --runtime."
     )

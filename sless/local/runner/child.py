@@ -4,6 +4,7 @@ No thread waits for it: two hundred idle functions cost two hundred file descrip
 """
 
 import asyncio
+import contextlib
 import os
 import subprocess
 from collections.abc import Callable, Mapping
@@ -44,6 +45,12 @@ class Child:
         await self._ended.wait()
         await self.end()
         return self._process.returncode
+
+    async def wait_for_end(self, seconds: float) -> None:
+        """Waits so long at most, and ends nothing."""
+        with contextlib.suppress(TimeoutError):
+            async with asyncio.timeout(seconds):
+                await self._ended.wait()
 
     def terminate(self) -> None:
         """Asks it to end."""

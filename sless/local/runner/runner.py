@@ -8,12 +8,17 @@ import structlog
 
 from sless.adapters.bundles.images import BundleImages
 from sless.adapters.sqlite.database import Database
+from sless.adapters.sqlite.deployments import list_deployments
+from sless.adapters.sqlite.instances import Instance, list_instances
 from sless.adapters.sqlite.jobs import Job, list_jobs
+from sless.adapters.sqlite.routes import Route, list_routes
 from sless.errors import InternalError, StoreUnavailable
+from sless.local.runner.functions import Functions
 from sless.local.runner.interpreters import Interpreters
 from sless.local.runner.jobs import Jobs
 from sless.local.runner.processes import end_all, find_marked
 from sless.local.runner.settings import RunnerSettings
+from sless.model.deployment import Deployment
 
 RESYNC_SECONDS = 5.0
 """Tables are looked at so often even if nothing was written."""
@@ -24,10 +29,18 @@ _log = structlog.get_logger()
 @dataclass(frozen=True, slots=True)
 class _Rows:
     jobs: list[Job]
+    deployments: list[Deployment]
+    instances: list[Instance]
+    routes: list[Route]
 
 
 def _read_rows(connection: sqlite3.Connection) -> _Rows:
-    return _Rows(jobs=list_jobs(connection))
+    return _Rows(
+        jobs=list_jobs(connection),
+        deployments=list_deployments(connection),
+        instances=list_instances(connection),
+        routes=list_routes(connection),
+    )
 
 
 class Runner:
@@ -39,7 +52,9 @@ class Runner:
         self._settings = settings
         self._woken = asyncio.Event()
         interpreters = Interpreters(settings.interpreters)
-        self._jobs = Jobs(database, settings, interpreters, wake=self._woken.set)
+        wake = self._woken.set
+        self._jobs = Jobs(database, settings, interpreters, wake=wake)
+        self._functions = Functions(database, images, settings, interpreters, wake=wake)
 
     async def prepare(self) -> None:
         """Ends what an unclean stop left running, and settles its rows: before anything else."""
@@ -49,6 +64,7 @@ class Runner:
         await asyncio.to_thread(self._images.trees.sweep)
         rows = await self._database.read(_read_rows)
         await self._jobs.recover(rows.jobs)
+        await self._functions.recover(rows.instances)
 
     async def run(self) -> None:
         """Prepares and runs until cancelled; then everything it started has ended."""
@@ -61,7 +77,7 @@ class Runner:
                 await self._reconcile()
         finally:
             follow.cancel()
-            await self._jobs.close()
+            await asyncio.gather(self._jobs.close(), self._functions.close())
 
     async def _reconcile(self) -> None:
         try:
@@ -72,6 +88,7 @@ class Runner:
             self._woken.set()
             return
         self._jobs.reconcile(rows.jobs)
+        self._functions.reconcile(rows.deployments, rows.routes)
 
     async def _follow_changes(self) -> None:
         while True:

@@ -1,0 +1,62 @@
+"""What a function's process is started with: pure."""
+
+import json
+from collections.abc import Mapping
+from dataclasses import dataclass
+from pathlib import Path
+
+from sless.adapters.bundles.bundle import Bundle
+from sless.adapters.bundles.interpreters import Interpreter
+from sless.adapters.bundles.trees import Trees
+from sless.local.runner.expansion import expand_all
+from sless.model.deployment import Revision
+from sless.runtime import ENTRY
+
+HOST = "127.0.0.1"
+"""Functions are reached through the gateway alone."""
+_PATH = "/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin"
+TERMINATION_LOG = "termination.json"
+"""In the instance's folder."""
+
+
+@dataclass(frozen=True, slots=True)
+class FunctionProcess:
+    """A command, its environment and where it runs."""
+
+    command: tuple[str, ...]
+    environ: Mapping[str, str]
+    folder: Path
+
+
+def render_process(  # noqa: PLR0913  # a process is made of this much, all named
+    revision: Revision,
+    *,
+    bundle: Bundle,
+    trees: Trees,
+    interpreter: Interpreter,
+    folder: Path,
+    port: int,
+    drain_seconds: float,
+) -> FunctionProcess:
+    """How to start a revision; nothing of our own environment is in it."""
+    own = {
+        "PORT": str(port),
+        "SLESS_HOST": HOST,
+        "SLESS_CODE": str(trees.path(bundle.code)),
+        "SLESS_TERMINATION_LOG": str(folder / TERMINATION_LOG),
+        "SLESS_DRAIN_SECONDS": f"{drain_seconds:g}",
+    }
+    if bundle.dependencies:
+        own["SLESS_SITE"] = str(trees.path(bundle.dependencies))
+    if bundle.launcher_site:
+        own["SLESS_RUNTIME_SITE"] = str(trees.path(bundle.launcher_site))
+    if revision.handler:
+        own["SLESS_HANDLER"] = revision.handler
+    if revision.command:
+        own["SLESS_COMMAND"] = json.dumps(revision.command)
+    base = {"PATH": _PATH, "LANG": "C.UTF-8", "HOME": str(folder), "TMPDIR": str(folder)}
+    return FunctionProcess(
+        command=(str(interpreter.path), str(trees.path(bundle.launcher) / ENTRY)),
+        environ=base | expand_all(revision.env) | own,
+        folder=trees.path(bundle.code),
+    )
