@@ -15,8 +15,8 @@ from sless.adapters.sqlite.routes import delete_route, list_routes, upsert_route
 from sless.errors import GatewayUnavailable, InternalError, StoreUnavailable
 from sless.gateway.files import GatewayFiles
 from sless.gateway.route import Route
-from sless.local.runner.rows import persist
 from sless.local.runner.routing import compute_routing
+from sless.local.runner.rows import persist
 from sless.model.deployment import Deployment
 
 _POLL_SECONDS = 0.02
