@@ -22,6 +22,7 @@ def configure_logs(settings: Settings, *, part: str) -> None:
         structlog.stdlib.add_log_level,
         structlog.processors.TimeStamper(fmt="iso", utc=True),
         structlog.processors.UnicodeDecoder(),
+        _drop_colours,
     ]
     structlog.configure(
         processors=[*shared, structlog.stdlib.ProcessorFormatter.wrap_for_formatter],
@@ -33,7 +34,7 @@ def configure_logs(settings: Settings, *, part: str) -> None:
     handler = logging.StreamHandler(sys.stdout)
     handler.setFormatter(
         structlog.stdlib.ProcessorFormatter(
-            foreign_pre_chain=[*shared, structlog.stdlib.ExtraAdder(), _name_part(part)],
+            foreign_pre_chain=[structlog.stdlib.ExtraAdder(), *shared, _name_part(part)],
             processors=[
                 structlog.stdlib.ProcessorFormatter.remove_processors_meta,
                 *_rendering(settings),
@@ -54,6 +55,14 @@ def _rendering(settings: Settings) -> list[Processor]:
         structlog.processors.format_exc_info,
         structlog.processors.JSONRenderer(default=str),
     ]
+
+
+def _drop_colours(
+    _logger: object, _method: str, event: structlog.typing.EventDict
+) -> structlog.typing.EventDict:
+    """Uvicorn sends a second text, for terminals."""
+    event.pop("color_message", None)
+    return event
 
 
 def _name_part(part: str) -> Processor:

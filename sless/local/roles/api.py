@@ -4,7 +4,7 @@ import asyncio
 
 from api.app import create_app
 from api.options import api_options
-from api.server import make_server
+from api.server import ApiServer, make_server
 from api.services import Ports
 from sless.adapters.bundles.interpreters import find_interpreter
 from sless.adapters.sqlite.functions import SqliteFunctions
@@ -44,9 +44,19 @@ async def serve(settings: Settings) -> None:
             drain_seconds=api.drain_seconds,
         )
         try:
-            await server.serve()
+            await _serve(server)
         finally:
             looking.cancel()
+
+
+async def _serve(server: ApiServer) -> None:
+    """Serves until uvicorn hears the signal, or we do: either way requests under way end first."""
+    serving = asyncio.create_task(server.serve())
+    try:
+        await asyncio.shield(serving)
+    except asyncio.CancelledError:
+        server.should_exit = True
+        await serving
 
 
 def _find_missing(runtimes: RuntimesSettings, missing: dict[str, str]) -> None:

@@ -40,8 +40,9 @@ async def _until_told(work: Coroutine[Any, Any, None]) -> int:
 
     def stop() -> None:
         nonlocal told
-        told = True
-        task.cancel()
+        if not told:  # uvicorn raises the signal that it heard once more
+            told = True
+            task.cancel()
 
     for number in (signal.SIGTERM, signal.SIGINT):
         asyncio.get_running_loop().add_signal_handler(number, stop)
