@@ -56,7 +56,7 @@ async def page_outcomes(
     items: list[Outcome] = []
     for generation in ahead:
         if len(items) == limit:
-            return Page(items, next=str(items[-1].ask.generation))
+            return Page(items, next=str(generation + 1))
         outcome = await find_outcome(objects, function, generation)
         if outcome is not None and wanted(outcome):
             items.append(outcome)

@@ -31,8 +31,8 @@ async def list_builds(
     head = [first] if first is not None else []
     objects, runs = services.ports.objects, services.ports.runs
     page = await page_outcomes(objects, stored.function, token=after, limit=limit - len(head))
-    more = page.next or (str(head[0].generation) if head and not page.items and limit == 1 else "")
-    return BuildList(items=head + [render_outcome(each, runs) for each in page.items], next=more)
+    items = head + [render_outcome(each, runs) for each in page.items]
+    return BuildList(items=items, next=page.next)
 
 
 def _reaches_present(stored: StoredFunction, token: str) -> bool:
