@@ -16,6 +16,7 @@ from sless.errors import InvalidSetting
 _LOWEST = 10_000
 _EPHEMERAL_DEFAULT = 32_768
 _TRIES = 500
+_HELD = "another sless up holds it"
 _EPHEMERAL = Path("/proc/sys/net/ipv4/ip_local_port_range")
 
 
@@ -38,9 +39,11 @@ class PortReservations:
         """The user's port, or a free one for 0; raises `InvalidSetting` when it cannot be had."""
         if port == 0:
             return self.pick(host)
-        error = find_bind_error(host, port)
-        if error or not self._hold(port):
-            why = error or "another sless up holds it"
+        if port in self._held:
+            why = "it was chosen twice"
+        else:
+            why = find_bind_error(host, port) or ("" if self._hold(port) else _HELD)
+        if why:
             raise InvalidSetting(
                 f"Port {port} on {host}, for {purpose}, cannot be used: {why}. "
                 f"Choose another with {flag} PORT, or any free one with {flag} auto."
@@ -67,7 +70,7 @@ class PortReservations:
 
 
 def find_bind_error(host: str, port: int) -> str:
-    """Why nothing can listen there; empty when it can."""
+    """Why nothing can listen there; empty when it can. Raises `InvalidSetting` for the address."""
     family = socket.AF_INET6 if ":" in host else socket.AF_INET
     with socket.socket(family, socket.SOCK_STREAM) as probe:
         # As servers do: connections that linger from an earlier run are no obstacle.
@@ -76,6 +79,11 @@ def find_bind_error(host: str, port: int) -> str:
             probe.bind((host, port))
             probe.listen(1)
         except OSError as error:
+            if error.errno == errno.EADDRNOTAVAIL or isinstance(error, socket.gaierror):
+                raise InvalidSetting(
+                    f"{host} is no address of this machine; choose one with --host, such as "
+                    "127.0.0.1, or 0.0.0.0 for all of them."
+                ) from error
             return _explain(error)
     return ""
 

@@ -1,9 +1,13 @@
-"""The runner's process: `python -m sless.local.roles.runner`."""
+"""The process of runner and gateway writer: `python -m sless.local.roles.runner`."""
 
+import asyncio
 import os
 
+from sless.gateway.files import GatewayFiles
 from sless.local.compose import home_layout, make_images, open_database
+from sless.local.prepare import envoy_settings
 from sless.local.roles.process import run_role
+from sless.local.runner.gateway_role import GatewayRole
 from sless.local.runner.runner import Runner
 from sless.local.runner.settings import RunnerSettings
 from sless.readiness import tell_ready
@@ -11,11 +15,15 @@ from sless.settings import Settings
 
 
 async def run(settings: Settings) -> None:
-    """Runs builds and functions until it is cancelled."""
+    """Runs builds and functions, and routes to them, until it is cancelled."""
+    files = GatewayFiles(home_layout(settings).envoy, envoy_settings(settings))
     async with open_database(settings) as database:
         runner = Runner(database, make_images(settings), runner_settings(settings))
-        tell_ready(settings)
-        await runner.run()
+        await runner.prepare()
+        async with asyncio.TaskGroup() as group:
+            group.create_task(runner.run())
+            group.create_task(GatewayRole(database, files).run())
+            tell_ready(settings)
 
 
 def runner_settings(settings: Settings) -> RunnerSettings:
