@@ -4,7 +4,7 @@ from collections.abc import Mapping
 from typing import Any
 
 
-def merge_patch(target: object, patch: object) -> Any:  # noqa: ANN401  # any JSON value
+def merge_patch(target: object, patch: object) -> Any:
     """The target as patched: mappings merge, None removes, all else replaces. Neither is touched.
 
     The result shares its unpatched parts with the target.

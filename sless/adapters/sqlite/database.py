@@ -5,7 +5,7 @@ import contextlib
 import math
 import sqlite3
 import time
-from collections.abc import AsyncIterator, Callable, Iterator
+from collections.abc import AsyncGenerator, Callable, Iterator
 from concurrent.futures import ThreadPoolExecutor
 from functools import partial
 from pathlib import Path
@@ -15,7 +15,7 @@ from sless.adapters.sqlite.schema import ensure_schema
 from sless.errors import StoreUnavailable
 
 BUSY_SECONDS = 10.0
-"""How long a writer waits for another process's transaction; those take milliseconds."""
+"""Transactions of ours take milliseconds."""
 
 P = ParamSpec("P")
 T = TypeVar("T")
@@ -26,12 +26,17 @@ class Database:
 
     Reads and writes have a connection and a thread each, so that no event loop blocks and no
     reader waits for a writer. Every method may raise `StoreUnavailable`.
+
+    Args:
+        path: Of the file.
+        busy_seconds: How long a writer waits for another process's transaction.
     """
 
-    def __init__(self, path: Path) -> None:
+    def __init__(self, path: Path, *, busy_seconds: float = BUSY_SECONDS) -> None:
         self.path = path
-        self._reader = _Session(path)
-        self._writer = _Session(path)
+        self._busy_seconds = busy_seconds
+        self._reader = _Session(path, busy_seconds)
+        self._writer = _Session(path, busy_seconds)
 
     async def read(
         self,
@@ -51,7 +56,9 @@ class Database:
         """Likewise as the only writer: all of it is on disk, or an error and none of it."""
         return await self._writer.run("BEGIN IMMEDIATE", partial(_call, work, args, kwargs))
 
-    async def changes(self, *, poll: float = 0.05, resync: float = math.inf) -> AsyncIterator[None]:
+    async def changes(
+        self, *, poll: float = 0.05, resync: float = math.inf
+    ) -> AsyncGenerator[None, None]:
         """Yields at once, and again after any process has written, this one included.
 
         A change made while the consumer is at work is yielded next; several become one.
@@ -61,7 +68,7 @@ class Database:
             resync: Seconds after which it yields even if nothing was written.
         """
         # data_version tells of other connections' writes only: this one never writes.
-        session = _Session(self.path)
+        session = _Session(self.path, self._busy_seconds)
         try:
             seen, yielded = await session.run("BEGIN", _data_version), time.monotonic()
             yield
@@ -75,7 +82,7 @@ class Database:
             session.close()
 
     def close(self) -> None:
-        """Ends both threads once they have finished what they are at."""
+        """Ends both threads once they have finished what they are at; again, it does nothing."""
         self._reader.close()
         self._writer.close()
 
@@ -83,8 +90,10 @@ class Database:
 class _Session:
     """One connection, used by its own thread alone, opened when first used."""
 
-    def __init__(self, path: Path) -> None:
+    def __init__(self, path: Path, busy_seconds: float) -> None:
         self._path = path
+        self._busy_seconds = busy_seconds
+        self._closed = False
         self._thread = ThreadPoolExecutor(max_workers=1, thread_name_prefix="sqlite")
         self._connection: sqlite3.Connection | None = None
 
@@ -93,8 +102,10 @@ class _Session:
         return await loop.run_in_executor(self._thread, self._transact, begin, work)
 
     def close(self) -> None:
-        self._thread.submit(self._disconnect)
-        self._thread.shutdown(wait=True)
+        if not self._closed:
+            self._closed = True
+            self._thread.submit(self._disconnect)
+            self._thread.shutdown(wait=True)
 
     def _transact(self, begin: str, work: Callable[[sqlite3.Connection], T]) -> T:
         with _translated(self._path):
@@ -112,9 +123,11 @@ class _Session:
 
     def _connected(self) -> sqlite3.Connection:
         if self._connection is None:
-            connection = sqlite3.connect(self._path, timeout=BUSY_SECONDS, isolation_level=None)
+            connection = sqlite3.connect(
+                self._path, timeout=self._busy_seconds, isolation_level=None
+            )
             try:
-                _prepare(connection, self._path)
+                _prepare(connection, self._path, self._busy_seconds)
             except BaseException:
                 connection.close()
                 raise
@@ -136,17 +149,17 @@ def _call(
     return work(connection, *args, **kwargs)
 
 
-def _prepare(connection: sqlite3.Connection, path: Path) -> None:
+def _prepare(connection: sqlite3.Connection, path: Path, busy_seconds: float) -> None:
     connection.row_factory = sqlite3.Row
     connection.execute("PRAGMA foreign_keys = ON")
     connection.execute("PRAGMA synchronous = FULL")  # an accepted upload survives a power cut
-    _ensure_wal(connection)
+    _ensure_wal(connection, busy_seconds)
     ensure_schema(connection, path)
 
 
-def _ensure_wal(connection: sqlite3.Connection) -> None:
+def _ensure_wal(connection: sqlite3.Connection, busy_seconds: float) -> None:
     # SQLite does not wait for its busy timeout when two processes switch a new file at once.
-    deadline = time.monotonic() + BUSY_SECONDS
+    deadline = time.monotonic() + busy_seconds
     while True:
         try:
             connection.execute("PRAGMA journal_mode = WAL")
@@ -179,7 +192,7 @@ def _sentence(path: Path, error: sqlite3.DatabaseError) -> str:
         case sqlite3.SQLITE_FULL:
             return f"{path} cannot grow: its disk is full. Free some space."
         case sqlite3.SQLITE_BUSY | sqlite3.SQLITE_LOCKED:
-            return f"{path} was locked by another process for over {BUSY_SECONDS:.0f} s."
+            return f"{path} stayed locked by another process: try again."
         case sqlite3.SQLITE_CORRUPT | sqlite3.SQLITE_NOTADB:
             return f"{path} is damaged or no database ({error}): restore it from a backup."
         case sqlite3.SQLITE_CANTOPEN:

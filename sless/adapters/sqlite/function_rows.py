@@ -111,7 +111,7 @@ def _write(connection: sqlite3.Connection, manifest: Manifest) -> None:
             metadata["uid"],
             metadata["generation"],
             int(metadata["resourceVersion"]),
-            _json(manifest),
+            json.dumps(manifest, separators=(",", ":")),  # in the order that people read
         ),
     )
 
@@ -121,20 +121,13 @@ def _parse(row: sqlite3.Row) -> Manifest:
     try:
         manifest: Any = json.loads(row["manifest"])
         function = parse_function(manifest)
-        parse_owners(manifest["metadata"]["managedFields"])
+        metadata = {"labels": {}, "annotations": {}, "managedFields": [], **manifest["metadata"]}
+        parse_owners(metadata["managedFields"])
     except (ValueError, KeyError, TypeError, AttributeError, InvalidSetting) as error:
         raise _unreadable(where, error) from error
     if str(function.ref) != where:
         raise _unreadable(where, f"it is the manifest of {function.ref}")
-    return {"status": {}, **manifest, "metadata": _complete(manifest["metadata"])}
-
-
-def _complete(metadata: Manifest) -> Manifest:
-    return {
-        **metadata,
-        "labels": metadata.get("labels") or {},
-        "annotations": metadata.get("annotations") or {},
-    }
+    return {**manifest, "metadata": metadata, "status": manifest.get("status", {})}
 
 
 def _unreadable(where: str, why: object) -> InternalError:
