@@ -65,9 +65,12 @@ def set_settings(  # noqa: PLR0913 - one parameter per option
     if not (spec or env or unset):
         raise Stop("Nothing to set: give --env, --unset, --handler or --command.", Exit.USAGE)
     api = connect(ctx)
+    before = api.function(ref)
     if env or unset:
-        spec["env"] = merge_env(api.function(ref), put=env, unset=unset)
-    _conclude(api, api.patch(ref, spec), manner)
+        spec["env"] = merge_env(before, put=env, unset=unset)
+    # A list is replaced as a whole: somebody else's variable set meanwhile must not be lost.
+    version = text_at(before, "metadata", "resourceVersion") if "env" in spec else ""
+    _conclude(api, api.patch(ref, spec, version=version), manner)
 
 
 @click.command(
@@ -79,9 +82,13 @@ def set_settings(  # noqa: PLR0913 - one parameter per option
 @click.pass_context
 def retry(ctx: click.Context, *, ref: FunctionRef, manner: Manner) -> None:
     """Try the newest upload again, after a failure or a cancel."""
+    from sless.cli.asks import conclude
+    from sless.cli.log_stream import find_log_end
+
     api = connect(ctx)
+    seen = find_log_end(api, ref, api.function(ref)) if manner.wait else None
     ask = api.act(ref, "retry")
-    _conclude(api, ask, manner)
+    conclude(api, ask, reporter=open_reporter(), manner=manner, seen=seen)
 
 
 @click.command(

@@ -49,9 +49,12 @@ class Api:
         reply = self.connection.fetch("PUT", path, params=params, content=body, headers=headers)
         return parse_ask(reply)
 
-    def patch(self, ref: FunctionRef, spec: Json) -> AskReply:
-        """Changes settings, which is an ask."""
-        return parse_ask(self.connection.fetch("PATCH", path_of(ref), json={"spec": spec}))
+    def patch(self, ref: FunctionRef, spec: Json, *, version: str = "") -> AskReply:
+        """Changes settings, which is an ask; refused if the version is given and another now."""
+        headers = {"If-Match": f'"{version}"'} if version else {}
+        return parse_ask(
+            self.connection.fetch("PATCH", path_of(ref), json={"spec": spec}, headers=headers)
+        )
 
     def act(self, ref: FunctionRef, verb: str, body: Json | None = None) -> AskReply:
         """`retry`, `rebuild` or `rollback`, which is an ask."""

@@ -1,15 +1,14 @@
 """What every act does once its ask is made: wait, show, and end with the right exit code."""
 
-import sys
-
 from sless.cli.api import Api
 from sless.cli.exits import Exit, Stop
+from sless.cli.log_stream import LogPlace, LogTail
 from sless.cli.options import Manner
-from sless.cli.output import say, say_fields, say_json, tell
+from sless.cli.output import say, say_fields, say_json
 from sless.cli.reporter import Reporter
 from sless.cli.shapes import AskReply
-from sless.cli.texts import command, printable, sentence, words
-from sless.cli.waiting import Answer, result_of, wait_for
+from sless.cli.texts import command, sentence, words
+from sless.cli.waiting import LOG_END_SECONDS, Answer, place_for, result_of, wait_for
 from sless.model.function import FunctionRef
 from sless.model.phase import Phase
 
@@ -17,22 +16,27 @@ LAST_LINES = 20
 """Lines of a failed build's log to show where it was not followed."""
 
 
-def conclude(api: Api, ask: AskReply, *, reporter: Reporter, manner: Manner) -> None:
-    """Waits if wanted and prints the result; raises `Stop` unless the ask ended Ready."""
+def conclude(
+    api: Api, ask: AskReply, *, reporter: Reporter, manner: Manner, seen: LogPlace | None = None
+) -> None:
+    """Waits if wanted and prints the result; raises `Stop` unless the ask ended Ready.
+
+    `seen` is what the log held before the ask.
+    """
     for warning in ask.warnings:
         reporter.note(f"Warning: {warning}")
     if not manner.wait:
         _print_asked(ask, as_json=manner.as_json)
         return
     with reporter:
-        answer = wait_for(api, ask, reporter=reporter, seconds=manner.timeout)
+        answer = wait_for(api, ask, reporter=reporter, seconds=manner.timeout, seen=seen)
+        if answer.phase == Phase.FAILED and not answer.log_shown:
+            _show_last_lines(api, ask, reporter, seen)
     if manner.as_json:
         say_json(result_of(ask, answer))
     elif answer.ready:
         say(answer.url)
     if not answer.ready:
-        if answer.phase == Phase.FAILED and not answer.log_shown:
-            _show_last_lines(api, ask, answer)
         raise Stop(_failure(ask, answer), Exit.FAILED, reason=answer.reason)
 
 
@@ -50,13 +54,10 @@ def _print_asked(ask: AskReply, *, as_json: bool) -> None:
     )
 
 
-def _show_last_lines(api: Api, ask: AskReply, answer: Answer) -> None:
-    try:
-        log = api.log(FunctionRef(ask.namespace, ask.name), answer.build)
-    except Stop:
-        return  # There may be none; how the ask ended is what matters.
-    for line in log.decode(errors="replace").splitlines()[-LAST_LINES:]:
-        tell(f"| {printable(line) if sys.stderr.isatty() else line}")
+def _show_last_lines(api: Api, ask: AskReply, reporter: Reporter, seen: LogPlace | None) -> None:
+    tail = LogTail(api, FunctionRef(ask.namespace, ask.name), place_for(ask, seen))
+    for line in tail.finish(LOG_END_SECONDS)[-LAST_LINES:]:
+        reporter.log(line)
 
 
 def _failure(ask: AskReply, answer: Answer) -> str:

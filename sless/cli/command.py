@@ -29,7 +29,9 @@ class ServerCommand(ExampleCommand):
 
     def __init__(self, *args: Any, **kwargs: Any) -> None:
         super().__init__(*args, **kwargs)
-        self.params += server_parameters()
+        own = {name for parameter in self.params for name in parameter.opts}
+        # `invoke --data` is the body: the data folder then stands before the command.
+        self.params += [option for option in server_parameters() if not own & set(option.opts)]
 
 
 def choices_of(ctx: click.Context) -> Choices:

@@ -93,6 +93,7 @@ def deploy(  # noqa: PLR0913 - one parameter per option
     were set before stay unless they are given again.
     """
     from sless.cli.asks import conclude
+    from sless.cli.log_stream import find_log_end
 
     check_path(path)
     reporter = open_reporter()
@@ -100,13 +101,10 @@ def deploy(  # noqa: PLR0913 - one parameter per option
     api = connect(ctx)
     wish = Wish(path, ref, runtime, handler, command, env)
     with reporter:
-        ask = _ask(api, wish, reporter)
-    conclude(
-        api,
-        ask,
-        reporter=reporter,
-        manner=manner,
-    )
+        before = api.find_function(ref)
+        seen = find_log_end(api, ref, before) if manner.wait else None
+        ask = _ask(api, wish, before=before, reporter=reporter)
+    conclude(api, ask, reporter=reporter, manner=manner, seen=seen)
 
 
 def _choose_name(path: Path, reporter: Reporter) -> str:
@@ -117,8 +115,7 @@ def _choose_name(path: Path, reporter: Reporter) -> str:
     return name
 
 
-def _ask(api: "Api", wish: Wish, reporter: Reporter) -> AskReply:
-    before = api.find_function(wish.ref)
+def _ask(api: "Api", wish: Wish, *, before: Json | None, reporter: Reporter) -> AskReply:
     runtime = wish.runtime or _choose_runtime(wish.path, before)
     with tempfile.TemporaryDirectory(prefix="sless-") as folder:
         ask = _send(

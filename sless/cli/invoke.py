@@ -83,7 +83,7 @@ def invoke(  # noqa: PLR0913 - one parameter per option
         timeout=httpx.Timeout(timeout, connect=5), trust_env=not is_loopback(url), auth=_no_auth
     )
     ctx.call_on_close(client.close)
-    content = None if body is None else _open_body(body)
+    content = None if body is None else _open_body(ctx, body)
     request = client.build_request(
         method or ("GET" if body is None else "POST"),
         url,
@@ -142,13 +142,13 @@ def _guess_type(body: str) -> str:
         return "text/plain"
 
 
-def _open_body(body: str) -> bytes | Iterator[bytes]:
+def _open_body(ctx: click.Context, body: str) -> bytes | Iterator[bytes]:
     if body == "-":
         return _chunks(sys.stdin.buffer)
     if not body.startswith("@"):
         return body.encode(errors="surrogateescape")
     try:
-        return _chunks(Path(body[1:]).open("rb"))
+        return _chunks(ctx.with_resource(Path(body[1:]).open("rb")))
     except OSError as error:
         raise Stop(
             f"{body[1:]!r} cannot be read ({error.strerror}): check --data.", Exit.USAGE

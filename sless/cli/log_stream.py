@@ -10,9 +10,11 @@ from httpx_sse import EventSource, SSEError
 
 from sless.cli.api import Api
 from sless.cli.exits import Exit, Stop
+from sless.cli.output import Json
 from sless.cli.patience import Patience
-from sless.cli.shapes import text_at
+from sless.cli.shapes import parse_state, text_at
 from sless.model.function import FunctionRef
+from sless.model.phase import Phase
 
 
 @dataclass(frozen=True, slots=True)
@@ -33,15 +35,38 @@ class LogEnd:
     message: str
 
 
-def follow_log(
-    api: Api, ref: FunctionRef, build: str, *, tell: Callable[[str], None]
-) -> Iterator[LogText | LogEnd]:
-    """Every piece once and then the end; raises `Stop` when the server stays away."""
+@dataclass(frozen=True, slots=True)
+class LogPlace:
+    """How far a build's log was read."""
+
+    build: str
+    last: str = ""
+    """The last event's id; empty for nothing."""
+
+
+def find_log_end(api: Api, ref: FunctionRef, manifest: Json | None) -> LogPlace | None:
+    """Where the log of a build that has failed ends, so that the next attempt's can be told apart.
+
+    None where the function's newest build goes on or went well.
+    """
+    state = parse_state(manifest or {})
+    if state.phase not in {Phase.FAILED, Phase.CANCELLED} or not state.build:
+        return None
     last = ""
+    for event in _read(api, ref, LogPlace(state.build)):
+        last = event.id if isinstance(event, LogText) else last
+    return LogPlace(state.build, last)
+
+
+def follow_log(
+    api: Api, ref: FunctionRef, place: LogPlace, *, tell: Callable[[str], None]
+) -> Iterator[LogText | LogEnd]:
+    """Every piece after that place once, then the end; raises `Stop` if the server stays away."""
+    last = place.last
     patience = Patience(tell)
     while True:
         try:
-            for event in _read(api, ref, build, last=last):
+            for event in _read(api, ref, LogPlace(place.build, last)):
                 patience.answered()
                 yield event
                 if isinstance(event, LogEnd):
@@ -54,8 +79,8 @@ def follow_log(
             patience.endure(Stop("The log's stream was cut: try again.", Exit.UNREACHABLE))
 
 
-def _read(api: Api, ref: FunctionRef, build: str, *, last: str) -> Iterator[LogText | LogEnd]:
-    with api.follow(ref, build, last=last) as response:
+def _read(api: Api, ref: FunctionRef, place: LogPlace) -> Iterator[LogText | LogEnd]:
+    with api.follow(ref, place.build, last=place.last) as response:
         try:
             for event in EventSource(response).iter_sse():
                 if event.event == "end":
@@ -94,9 +119,9 @@ class Lines:
 class LogTail:
     """Follows a log in a thread, while the main one watches the ask."""
 
-    def __init__(self, api: Api, ref: FunctionRef, build: str) -> None:
+    def __init__(self, api: Api, ref: FunctionRef, place: LogPlace) -> None:
         self._lines: queue.SimpleQueue[str] = queue.SimpleQueue()
-        self._follow = (api, ref, build)
+        self._follow = (api, ref, place)
         # A daemon: Ctrl-C ends the command although the thread waits for its next byte.
         self._thread = threading.Thread(target=self._run, daemon=True)
         self._thread.start()
@@ -111,11 +136,11 @@ class LogTail:
         return self.drain()
 
     def _run(self) -> None:
-        api, ref, build = self._follow
+        api, ref, place = self._follow
         lines = Lines()
         try:
             # The main thread tells of a server that went away.
-            for event in follow_log(api, ref, build, tell=lambda _: None):
+            for event in follow_log(api, ref, place, tell=lambda _: None):
                 if isinstance(event, LogText):
                     self._put(lines.feed(event.text))
         except (Stop, RuntimeError):

@@ -65,9 +65,9 @@ def _show(text: str, build: str, *, as_json: bool) -> None:
 
 
 def _follow(api: "Api", ref: FunctionRef, build: str, *, as_json: bool) -> None:
-    from sless.cli.log_stream import LogEnd, follow_log
+    from sless.cli.log_stream import LogEnd, LogPlace, follow_log
 
-    for event in follow_log(api, ref, build, tell=tell):
+    for event in follow_log(api, ref, LogPlace(build), tell=tell):
         if as_json:
             _say_event(event)
         elif not isinstance(event, LogEnd):

@@ -39,7 +39,16 @@ class Server:
         """What to do when it does not answer."""
         if self.home is None:
             return "check --server (or SLESS_SERVER) and that it is up"
-        return f"start the home with {command('up')}"
+        return f"start the home with {up_command(self.home)}"
+
+
+def up_command(folder: Path) -> str:
+    """The command that starts the home on that data folder."""
+    from sless.local.layout import default_data_folder
+
+    return (
+        command("up") if folder == default_data_folder() else command("up", "--data", str(folder))
+    )
 
 
 def is_loopback(url: str) -> bool:
@@ -81,13 +90,9 @@ def _find_home(choices: Choices) -> Server:
     folder = choices.data.absolute() if choices.data else default_data_folder()
     home = find_home(Layout(folder).home)
     if home is None:
-        up = (
-            command("up")
-            if folder == default_data_folder()
-            else command("up", "--data", str(folder))
-        )
         raise Stop(
-            f"No home is running on {folder}: start one with {up}, or name a server with --server.",
+            f"No home is running on {folder}: start one with {up_command(folder)}, or name a "
+            "server with --server.",
             Exit.UNREACHABLE,
         )
     token = _given_token(choices) or _read_token(Path(home.token))

@@ -5,7 +5,7 @@ from dataclasses import dataclass
 
 from sless.cli.api import Api
 from sless.cli.exits import Exit, Stop
-from sless.cli.log_stream import LogTail
+from sless.cli.log_stream import LogPlace, LogTail
 from sless.cli.output import Json
 from sless.cli.patience import Patience
 from sless.cli.reporter import Reporter
@@ -16,7 +16,7 @@ from sless.model.function import FunctionRef
 from sless.model.phase import Phase
 
 _POLL_SECONDS = 0.2
-_LOG_END_SECONDS = 5.0
+LOG_END_SECONDS = 5.0
 """For the log's last lines to arrive, once the ask is answered."""
 _BUILDING = {Phase.PREPARING.value, Phase.BUILDING.value}
 
@@ -41,13 +41,16 @@ class Answer:
 class AskWatch:
     """Follows one ask and shows what happens to it."""
 
-    def __init__(self, api: Api, ask: AskReply, reporter: Reporter) -> None:
+    def __init__(
+        self, api: Api, ask: AskReply, *, reporter: Reporter, seen: LogPlace | None
+    ) -> None:
         self._api = api
         self._ask = ask
         self._ref = FunctionRef(ask.namespace, ask.name)
         self._reporter = reporter
         self._patience = Patience(reporter.note)
         self._phase = ""
+        self._place = place_for(ask, seen)
         self._tail: LogTail | None = None
 
     def wait(self, *, seconds: float) -> Answer:
@@ -125,23 +128,30 @@ class AskWatch:
             self._phase = phase
             self._reporter.phase(phase)
         if phase in _BUILDING and self._tail is None:
-            self._tail = LogTail(self._api, self._ref, self._ask.build)
+            self._tail = LogTail(self._api, self._ref, self._place)
 
     def _show_log(self) -> None:
         for line in self._tail.drain() if self._tail else ():
             self._reporter.log(line)
 
     def _show_rest(self) -> None:
-        for line in self._tail.finish(_LOG_END_SECONDS) if self._tail else ():
+        for line in self._tail.finish(LOG_END_SECONDS) if self._tail else ():
             self._reporter.log(line)
 
     def _command(self, verb: str) -> str:
         return command(verb, *words(self._ref))
 
 
-def wait_for(api: Api, ask: AskReply, *, reporter: Reporter, seconds: float) -> Answer:
+def place_for(ask: AskReply, seen: LogPlace | None) -> LogPlace:
+    """Where the ask's log begins: behind what an earlier attempt at the same build left."""
+    return seen if seen is not None and seen.build == ask.build else LogPlace(ask.build)
+
+
+def wait_for(
+    api: Api, ask: AskReply, *, reporter: Reporter, seconds: float, seen: LogPlace | None = None
+) -> Answer:
     """The ask's end, shown while it comes; Ctrl-C ends the waiting and not the work."""
-    watch = AskWatch(api, ask, reporter)
+    watch = AskWatch(api, ask, reporter=reporter, seen=seen)
     try:
         return watch.wait(seconds=seconds)
     except KeyboardInterrupt as interrupt:

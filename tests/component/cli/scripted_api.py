@@ -8,6 +8,7 @@ import time
 from collections.abc import AsyncIterator, Callable
 from dataclasses import dataclass, field
 from hashlib import sha256
+from io import BytesIO
 from typing import Any, Self
 
 import uvicorn
@@ -17,7 +18,7 @@ from starlette.requests import Request
 from starlette.responses import JSONResponse, PlainTextResponse, Response, StreamingResponse
 from starlette.routing import Route
 
-from sless.errors import FunctionNotFound, SlessError, Unauthenticated
+from sless.errors import FunctionNotFound, SlessError, Unauthenticated, VersionConflict
 from sless.naming import S3Key, build_id
 
 TOKEN = "a-token"
@@ -62,23 +63,27 @@ class ScriptedApi:
     builds: list[dict[str, Any]] = field(default_factory=list)
     revisions: list[dict[str, Any]] = field(default_factory=list)
     uploads: list[Upload] = field(default_factory=list)
+    before_act: Callable[[], None] = lambda: None
+    """Runs when an act or a PATCH arrives: what happens meanwhile."""
     requests: list[tuple[str, dict[str, str]]] = field(default_factory=list)
     bodies: list[bytes] = field(default_factory=list)
     url: str = ""
     _ahead: dict[tuple[str, str], list[dict[str, Any]]] = field(default_factory=dict)
 
-    def ask(self, namespace: str, name: str, **spec: Any) -> dict[str, Any]:  # noqa: ANN401 - JSON
+    def ask(self, namespace: str, name: str, **spec: Any) -> dict[str, Any]:
         """Writes a spec as the API does, and answers what its 202 says."""
         key = (namespace, name)
         manifest = self.functions.setdefault(key, self._new(namespace, name))
         manifest["metadata"]["generation"] += 1
         manifest["spec"] |= spec
         self._ahead[key] = list(self.phases)
+        manifest["metadata"]["resourceVersion"] = str(manifest["metadata"]["generation"])
         return self._accepted(manifest)
 
     def app(self) -> Starlette:
         """The routes."""
         function = "/v1/namespaces/{ns}/functions/{name}"
+        build = f"{function}/builds/{{build}}"
         return Starlette(
             routes=[
                 Route("/v1/namespaces/{ns}/functions", self._guard(self._list)),
@@ -86,8 +91,8 @@ class ScriptedApi:
                 Route(f"{function}/code", self._guard(self._upload), methods=["PUT"]),
                 Route(f"{function}/builds", self._guard(self._builds)),
                 Route(f"{function}/revisions", self._guard(self._revisions)),
-                Route(f"{function}/builds/{{build}}/log", self._guard(self._log)),
-                Route(f"{function}/builds/{{build}}/cancel", self._guard(self._cancel), methods=["POST"]),
+                Route(f"{build}/log", self._guard(self._log)),
+                Route(f"{build}/cancel", self._guard(self._cancel), methods=["POST"]),
                 Route(f"{function}/{{verb}}", self._guard(self._act), methods=["POST"]),
                 Route("/fn/{rest:path}", self._invoked, methods=["GET", "POST", "PUT"]),
             ]
@@ -102,9 +107,8 @@ class ScriptedApi:
             if request.headers.get("authorization") != f"Bearer {TOKEN}":
                 return problem(Unauthenticated("The request carries no token that holds."))
             key = (request.path_params["ns"], request.path_params.get("name", ""))
-            if request.path_params.get("name") and key not in self.functions:
-                if request.method != "PUT":
-                    return problem(FunctionNotFound(f"There is no function {key[0]}/{key[1]}."))
+            if key[1] and key not in self.functions and request.method != "PUT":
+                return problem(FunctionNotFound(f"There is no function {key[0]}/{key[1]}."))
             response = await route(request)
             assert isinstance(response, Response)
             return response
@@ -124,6 +128,10 @@ class ScriptedApi:
             del self.functions[key]
             return Response(status_code=204)
         if request.method == "PATCH":
+            self.before_act()
+            version = self.functions[key]["metadata"]["resourceVersion"]
+            if request.headers.get("if-match", f'"{version}"') != f'"{version}"':
+                return problem(VersionConflict("It changed meanwhile."))
             spec = (await request.json())["spec"]
             return JSONResponse(self.ask(*key, **spec), status_code=202)
         self._advance(key)
@@ -149,13 +157,14 @@ class ScriptedApi:
         limit = int(request.query_params.get("limit", "100"))
         return JSONResponse({"items": self.builds[:limit], "next": ""})
 
-    async def _revisions(self, request: Request) -> Response:
+    async def _revisions(self, _: Request) -> Response:
         return JSONResponse({"items": self.revisions, "next": ""})
 
     async def _cancel(self, request: Request) -> Response:
         return JSONResponse({"build": request.path_params["build"]}, status_code=202)
 
     async def _act(self, request: Request) -> Response:
+        self.before_act()
         self.bodies.append(await request.body())
         key = (request.path_params["ns"], request.path_params["name"])
         return JSONResponse(self.ask(*key), status_code=202)
@@ -236,7 +245,7 @@ def problem(error: SlessError) -> Response:
 def _parse_multipart(headers: dict[str, str], body: bytes) -> tuple[bytes, dict[str, Any]]:
     parts: dict[str, bytes] = {}
 
-    def keep(part: Any) -> None:  # noqa: ANN401 - a Field or a File of an untyped library
+    def keep(part: Any) -> None:
         name = part.field_name.decode()
         if hasattr(part, "file_object"):
             part.file_object.seek(0)
@@ -244,10 +253,8 @@ def _parse_multipart(headers: dict[str, str], body: bytes) -> tuple[bytes, dict[
         else:
             parts[name] = part.value
 
-    from io import BytesIO
-
     wanted = {"Content-Type": headers["content-type"].encode()}
-    parse_form(wanted, BytesIO(body), keep, keep)  # type: ignore[arg-type]
+    parse_form(wanted, BytesIO(body), keep, keep)
     return parts["code"], json.loads(parts["settings"])
 
 

@@ -1,0 +1,225 @@
+import json
+import os
+import signal
+import socket
+import ssl
+import subprocess
+import threading
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+from starlette.requests import Request
+from starlette.responses import PlainTextResponse, RedirectResponse, Response
+
+from sless.errors import InternalError
+from tests.component.cli.conftest import SLESS, Cli
+from tests.component.cli.scripted_api import TOKEN, RunningServer, ScriptedApi, problem
+
+LIST = "GET /v1/namespaces/default/functions"
+
+
+def test_without_a_home_it_says_how_to_start_one(offline: Cli, tmp_path: Path) -> None:
+    done = offline("list")
+    assert (done.code, done.out) == (3, b"")
+    assert done.err == (
+        f"Error: No home is running on {tmp_path}/.local/share/sless: start one with `sless up`, "
+        "or name a server with --server.\n"
+    )
+    named = offline("list", "--data", "my data")
+    assert "start one with `sless up --data" in named.err
+    assert "my data'`" in named.err
+
+
+def _write_home(folder: Path, url: str) -> None:
+    folder.mkdir(parents=True)
+    (folder / "token").write_text(f"{TOKEN}\n")
+    home = {
+        "version": "0.1.0",
+        "pid": 1,
+        "started": 1,
+        "api": url,
+        "gateway": url,
+        "temporal_ui": url,
+        "temporal": "127.0.0.1:1",
+        "s3": url,
+        "token": str(folder / "token"),
+        "logs": str(folder / "logs"),
+    }
+    (folder / "home.json").write_text(json.dumps(home))
+
+
+@pytest.mark.parametrize("how", ["default", "option", "option first", "variable", "xdg"])
+def test_a_home_is_found_by_its_data_folder(
+    offline: Cli, server: RunningServer, tmp_path: Path, *, how: str
+) -> None:
+    folder = tmp_path / (".local/share/sless" if how == "default" else "data/sless")
+    _write_home(folder, server.url)
+    match how:
+        case "option":
+            done = offline("list", "--data", str(folder))
+        case "option first":
+            done = offline("--data", str(folder), "list")
+        case "variable":
+            done = offline("list", SLESS_DATA=str(folder))
+        case "xdg":
+            done = offline("list", XDG_DATA_HOME=str(folder.parent))
+        case _:
+            done = offline("list")
+    assert (done.code, done.err) == (0, "No functions in default: `sless deploy PATH` makes one.\n")
+
+
+def test_a_home_that_died_is_said_to_be_down(offline: Cli, tmp_path: Path) -> None:
+    with socket.create_server(("127.0.0.1", 0)) as free:
+        port = free.getsockname()[1]
+    _write_home(tmp_path / "d", f"http://127.0.0.1:{port}")
+    done = offline("list", "--data", "d")
+    assert done.code == 3
+    assert "cannot be reached (" in done.err
+    assert "start the home with `sless up --data" in done.err
+
+
+def test_the_homes_token_is_not_sent_elsewhere(
+    offline: Cli, server: RunningServer, api: ScriptedApi, tmp_path: Path
+) -> None:
+    _write_home(tmp_path / ".local/share/sless", server.url)
+    (tmp_path / ".netrc").write_text("machine 127.0.0.1 login a password b\n")
+    done = offline("list", "--server", server.url)
+    assert done.code == 1
+    assert "authorization" not in api.requests[0][1]
+    assert "[Unauthenticated]" in done.err
+    assert "--token or SLESS_TOKEN" in done.err
+
+
+def test_a_server_on_this_machine_is_reached_past_a_proxy(sless: Cli) -> None:
+    proxy = "http://127.0.0.1:9"
+    assert sless("list", HTTP_PROXY=proxy, http_proxy=proxy, ALL_PROXY=proxy).code == 0
+
+
+@pytest.mark.parametrize(
+    ("answer", "says"),
+    [
+        (PlainTextResponse("<html>"), "answered something that is no JSON object"),
+        (PlainTextResponse("[1, 2"), "answered something that is no JSON object"),
+        (PlainTextResponse("[]"), "answered something that is no JSON object"),
+        (PlainTextResponse("<html>", 502), "answered 502 Bad Gateway, as no sless server does"),
+        (PlainTextResponse("{}", 404), "answered 404 Not Found, as no sless server does"),
+        (RedirectResponse("/login"), "answered 307 Temporary Redirect"),
+    ],
+)
+def test_a_stranger_is_told_apart(
+    sless: Cli, api: ScriptedApi, *, answer: Response, says: str
+) -> None:
+    api.overrides[LIST] = lambda _: answer
+    done = sless("list")
+    assert (done.code, done.out) == (3, b"")
+    assert says in done.err
+    assert done.err.count("\n") == 1
+
+
+def test_a_defect_of_the_server_names_the_request(sless: Cli, api: ScriptedApi) -> None:
+    api.overrides[LIST] = lambda _: problem(InternalError("Something broke\n\x1b[2Jhere."))
+    done = sless("list")
+    assert done.code == 1
+    assert done.err == "Error: Something broke here. (request r-1) [InternalError]\n"
+
+
+def test_half_an_answer_is_a_broken_connection(sless: Cli, api: ScriptedApi) -> None:
+    class Cut(Response):
+        def init_headers(self, headers: object = None) -> None:
+            del headers
+            self.raw_headers = [(b"content-length", b"100")]
+
+    def cut(_: Request) -> Response:
+        return Cut(b"{")
+
+    api.overrides[LIST] = cut
+    done = sless("list")
+    assert (done.code, done.err.count("\n")) == (3, 1)
+    assert "broke" in done.err
+
+
+@pytest.fixture
+def tls_port(tmp_path: Path) -> Iterator[int]:
+    """A TLS server whose certificate nobody vouches for."""
+    words = (
+        "req -x509 -newkey ec -pkeyopt ec_paramgen_curve:P-256 -nodes -days 1 -subj /CN=localhost"
+    )
+    subprocess.run(
+        ["openssl", *words.split(), "-keyout", "k.pem", "-out", "c.pem"],
+        cwd=tmp_path,
+        check=True,
+        capture_output=True,
+    )
+    context = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
+    context.load_cert_chain(tmp_path / "c.pem", tmp_path / "k.pem")
+    listener = socket.create_server(("127.0.0.1", 0))
+
+    def serve() -> None:
+        connection, _ = listener.accept()
+        with connection, pytest.raises(ssl.SSLError):
+            context.wrap_socket(connection, server_side=True)
+
+    thread = threading.Thread(target=serve)
+    thread.start()
+    yield listener.getsockname()[1]
+    thread.join(10)
+    listener.close()
+
+
+def test_a_certificate_that_nobody_vouches_for(offline: Cli, tls_port: int) -> None:
+    done = offline("list", "--server", f"https://localhost:{tls_port}")
+    assert done.code == 3
+    assert "TLS with https://localhost" in done.err
+    assert "name its CA by SSL_CERT_FILE" in done.err
+
+
+@pytest.mark.parametrize(
+    "url", ["localhost:80", "ftp://x", "http://", "http://[::1", "https://x:y"]
+)
+def test_a_url_that_is_none(offline: Cli, url: str) -> None:
+    done = offline("list", "--server", url)
+    assert (done.code, done.err.count("\n")) == (2, 1)
+    assert "is no server's URL" in done.err
+
+
+def test_a_full_disk_is_one_sentence(sless: Cli, api: ScriptedApi) -> None:
+    api.ask("default", "a")
+    with Path("/dev/full").open("wb") as full:
+        done = subprocess.run(
+            [SLESS, "list"], env=sless.env, stdout=full, stderr=subprocess.PIPE, check=False
+        )
+    assert (done.returncode, done.stderr.count(b"\n")) == (1, 1)
+    assert b"No space left on device" in done.stderr
+
+
+def test_a_reader_that_left_ends_it_quietly(sless: Cli, api: ScriptedApi) -> None:
+    api.ask("default", "a")
+    read, write = os.pipe()
+    os.close(read)
+    done = subprocess.run(
+        [SLESS, "list"], env=sless.env, stdout=write, stderr=subprocess.PIPE, check=False
+    )
+    os.close(write)
+    assert (done.returncode, done.stderr) == (141, b"")
+
+
+def test_ctrl_c_is_130(sless: Cli, api: ScriptedApi) -> None:
+    api.ask("default", "hello", s3Key=f"functions/default/hello/{'0' * 64}-python3.11.zip")
+    api.builds = [{"id": "0123456789ab"}]
+    api.log_end = {"phase": ""}
+    api.cut_after = 1
+    api.log = [(str(number), f"{number}\n") for number in range(10_000)]
+    command = sless.start("logs", "hello", "-f")
+    assert command.stdout is not None
+    command.stdout.readline()
+    command.send_signal(signal.SIGINT)
+    _, err = command.communicate(timeout=10)
+    assert command.returncode == 130
+    assert b"Traceback" not in err
+
+
+def test_debug_shows_the_traceback(offline: Cli) -> None:
+    assert "Traceback" in offline("list", "--debug").err
+    assert "Traceback" in offline("list", SLESS_DEBUG="1").err
+    assert "Traceback" not in offline("list").err
