@@ -43,7 +43,7 @@ def create_app(ports: Ports, options: ApiOptions) -> FastAPI:
 
 
 def _guarded() -> APIRouter:
-    router = APIRouter(prefix="/v1", dependencies=[Depends(documented)])
+    router = APIRouter(dependencies=[Depends(documented)])
     routers = (functions.listing, *(m.router for m in (functions, code, acts, builds, logs)))
     for each in routers:
         router.include_router(each)

@@ -14,7 +14,7 @@ from sless.naming import check_name, check_namespace
 from sless.tokens import Identity, Verifier
 
 _GUARDED = "/v1"
-FUNCTIONS = "/namespaces/{ns}/functions"
+FUNCTIONS = f"{_GUARDED}/namespaces/{{ns}}/functions"
 FUNCTION = f"{FUNCTIONS}/{{name}}"
 """Below these, routes take `NamespaceDep` or `FunctionDep`: both check the identity."""
 _SCHEME = "bearer "
