@@ -126,6 +126,7 @@ async def running(
     """A home whose runner runs in this process."""
     async with a_home(folder, environ=environ, adjust=adjust) as home:
         runner = Runner(home.database, home.images, home.settings)
+        await runner.prepare()
         task = asyncio.create_task(runner.run())
         try:
             yield home

@@ -33,6 +33,6 @@ def find_crash(log: Path, *, code: int, lines: Sequence[str]) -> Crash:
 def _describe(code: int, lines: Sequence[str]) -> str:
     how = f"The function's process {describe_end(code)}"
     if code == -signal.SIGKILL:
-        how += ", most often because memory ran out"
+        how += " (most often because memory ran out)"
     said = "\n".join(lines)[-MESSAGE_MAX + len(how) + 2 :]
     return f"{how}: {said}" if said else f"{how} and said nothing."

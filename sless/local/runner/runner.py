@@ -51,13 +51,17 @@ class Runner:
         self._images = images
         self._settings = settings
         self._woken = asyncio.Event()
+        self._prepared = False
         interpreters = Interpreters(settings.interpreters)
         wake = self._woken.set
         self._jobs = Jobs(database, settings, interpreters, wake=wake)
         self._functions = Functions(database, images, settings, interpreters, wake=wake)
 
     async def prepare(self) -> None:
-        """Ends what an unclean stop left running, and settles its rows: before anything else."""
+        """Ends what an unclean stop left running, and settles its rows.
+
+        Nothing may be routed before: the rows of an earlier runner name ports that are dead.
+        """
         mark = self._settings.mark()
         if not await asyncio.to_thread(end_all, lambda: list(find_marked(mark)), reaping=False):
             raise InternalError("Processes of an earlier runner could not be ended.")
@@ -65,10 +69,12 @@ class Runner:
         rows = await self._database.read(_read_rows)
         await self._jobs.recover(rows.jobs)
         await self._functions.recover(rows.instances)
+        self._prepared = True
 
     async def run(self) -> None:
-        """Prepares and runs until cancelled; then everything it started has ended."""
-        await self.prepare()
+        """Prepares, if that was not done, and runs until cancelled; nothing is left running."""
+        if not self._prepared:
+            await self.prepare()
         follow = asyncio.create_task(self._follow_changes())
         try:
             while True:
