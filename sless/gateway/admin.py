@@ -12,7 +12,9 @@ from sless.gateway.listener import STAT_PREFIX
 from sless.gateway.routes import ROUTE_TABLE
 
 POLL = 0.02
-"""Seconds between two questions."""
+"""Seconds between two questions, at first."""
+POLL_MAX = 0.25
+"""Seconds between two questions, at last: Envoy reads large files on the thread that answers."""
 _TIMEOUT = 5.0
 """Seconds for one answer: Envoy's main thread answers, which may be reading a large file."""
 _CLUSTERS = "cluster_manager.cds.version_text"

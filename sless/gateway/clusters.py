@@ -66,12 +66,7 @@ def _http(settings: GatewaySettings) -> Json:
                 "max_headers_count": settings.max_headers,
                 "max_response_headers_kb": settings.max_header_kib,
             },
-            "explicit_http_config": {
-                "http_protocol_options": {
-                    "header_key_format": raw_case(),
-                    "allow_custom_methods": True,
-                }
-            },
+            "explicit_http_config": {"http_protocol_options": {"header_key_format": raw_case()}},
         },
     )
 

@@ -1,5 +1,5 @@
 -- What Envoy's own options cannot say about headers and reserved paths.
--- Above this text come the settings: TRUST_FORWARDED, PASS_TOKEN, TOKEN_ISSUERS.
+-- Above this text come the settings: PASS_TOKEN, TOKEN_ISSUERS.
 
 -- Addressed to the next hop (RFC 9110, 7.6.1); what `Connection` names is removed by Envoy.
 local REQUEST_HOP = { "keep-alive", "proxy-connection", "proxy-authorization", "te", "trailer" }
@@ -14,8 +14,6 @@ local ENVOY_RESPONSE = {
   "x-envoy-degraded", "x-envoy-immediate-health-check-fail", "x-envoy-attempt-count",
   "x-envoy-decorator-operation", "x-envoy-upstream-canary",
 }
--- Claims about the caller which only a trusted proxy may make.
-local CLAIMS = { "forwarded", "x-real-ip", "x-forwarded-port", "x-forwarded-server" }
 local LONGEST_TOKEN = 16384
 
 local function remove_all(headers, names)
@@ -97,19 +95,14 @@ local function address_of(peer)
   return (string.gsub(string.gsub(peer, ":%d+$", ""), "[%[%]]", ""))
 end
 
+-- What only a trusted proxy may say has been removed from anybody else's request before.
 local function set_forwarded(headers, prefix, peer)
-  local host, before = headers:get(":authority"), headers:get("x-forwarded-for")
-  if not TRUST_FORWARDED then
-    remove_all(headers, CLAIMS)
-    headers:replace("x-forwarded-for", peer)
-    headers:replace("x-forwarded-host", host)
-  else
-    headers:replace("x-forwarded-for", before and before .. ", " .. peer or peer)
-    if not headers:get("x-forwarded-host") then
-      headers:add("x-forwarded-host", host)
-    end
+  local addresses = headers:get("x-forwarded-for")
+  headers:replace("x-forwarded-for", addresses and addresses .. ", " .. peer or peer)
+  if not headers:get("x-forwarded-host") then
+    headers:add("x-forwarded-host", headers:get(":authority"))
   end
-  headers:replace("x-forwarded-prefix", prefix)
+  headers:replace("x-forwarded-prefix", (headers:get("x-forwarded-prefix") or "") .. prefix)
 end
 
 local function refuse(handle, status)

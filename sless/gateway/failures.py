@@ -4,6 +4,7 @@ A function's own answers are never touched, whatever their status.
 """
 
 from dataclasses import dataclass
+from http import HTTPStatus
 
 from sless.errors import FunctionNotFound, RouteNotFound
 from sless.gateway.proto import Json
@@ -125,7 +126,7 @@ FAILURES = (
 def render_local_replies() -> Json:
     """Envoy's LocalReplyConfig: RFC 9457 problems, each with its request id."""
     other = Failure(
-        reason="GatewayFailed", layer=GATEWAY, status=0, detail="The gateway could not answer."
+        reason="GatewayFailed", layer=GATEWAY, status=500, detail="The gateway could not answer."
     )
     return {
         "mappers": [mapper for failure in FAILURES for mapper in _mappers(failure)],
@@ -171,8 +172,8 @@ def _status_is(status: int) -> Json:
 
 def _body(failure: Failure, request_id: str = "%STREAM_ID%") -> Json:
     problem = {
-        "type": "about:blank",
-        "title": failure.reason,
+        "type": f"urn:sless:reason:{failure.reason}",
+        "title": HTTPStatus(failure.status).phrase,
         "status": "%RESPONSE_CODE%",
         "detail": failure.detail,
         "reason": failure.reason,

@@ -8,7 +8,7 @@ from collections.abc import Iterable
 from pathlib import Path
 
 from sless.errors import GatewayUnavailable, InternalError
-from sless.gateway.admin import POLL, EnvoyAdmin, Versions
+from sless.gateway.admin import POLL, POLL_MAX, EnvoyAdmin, Versions
 from sless.gateway.bootstrap import GatewayPaths, render_bootstrap
 from sless.gateway.clusters import render_clusters
 from sless.gateway.proto import Json, dump
@@ -74,9 +74,11 @@ class GatewayFiles:
         wanted = Versions(*version.split("."))
         try:
             async with asyncio.timeout(deadline):
+                pause = POLL
                 while await self._find_versions() != wanted:
                     self._check_accepted()
-                    await asyncio.sleep(POLL)
+                    await asyncio.sleep(pause)
+                    pause = min(2 * pause, POLL_MAX)
         except TimeoutError as error:
             raise GatewayUnavailable(
                 f"Envoy has not taken its new routes within {deadline:g} s; see {self.paths.log}."

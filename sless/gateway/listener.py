@@ -36,7 +36,7 @@ def _http(settings: GatewaySettings, routes_file: Path) -> Json:
     return {
         "stat_prefix": STAT_PREFIX,
         "rds": {"route_config_name": ROUTE_TABLE, "config_source": source},
-        "early_header_mutation_extensions": [_without_callers_envoy_headers()],
+        "early_header_mutation_extensions": [_without_claims(settings)],
         "http_filters": [render_lua(settings), _router()],
         "access_log": [render_access_log(settings)],
         "local_reply_config": render_local_replies(),
@@ -48,11 +48,21 @@ def _http(settings: GatewaySettings, routes_file: Path) -> Json:
     }
 
 
-def _without_callers_envoy_headers() -> Json:
-    """Before Envoy reads them: else a caller could set retries and timeouts."""
+def _without_claims(settings: GatewaySettings) -> Json:
+    """Before Envoy reads them, what a caller may not say.
+
+    On loopback every caller counts as internal, and would set retries, timeouts and request ids.
+    """
     kind = "envoy.extensions.http.early_header_mutation.header_mutation.v3.HeaderMutation"
-    match = {"remove_on_match": {"key_matcher": {"prefix": "x-envoy-", "ignore_case": True}}}
-    return extension("without-envoy-headers", kind, {"mutations": [match]})
+    mutations: list[Json] = [_remove_all("x-envoy-")]
+    if not settings.trusted_hops:
+        claims = ("x-request-id", "forwarded", "x-real-ip")
+        mutations += [_remove_all("x-forwarded-"), *({"remove": claim} for claim in claims)]
+    return extension("without-claims", kind, {"mutations": mutations})
+
+
+def _remove_all(prefix: str) -> Json:
+    return {"remove_on_match": {"key_matcher": {"prefix": prefix, "ignore_case": True}}}
 
 
 def _router() -> Json:
@@ -69,7 +79,6 @@ def _protocol(settings: GatewaySettings) -> Json:
             "accept_http_10": True,
             "default_host_for_http_10": settings.host,
             "header_key_format": raw_case(),
-            "allow_custom_methods": True,
             # Some clients offer TLS upgrades in clear text; they mean "if you like".
             "ignore_http_11_upgrade": [{"prefix": "TLS/"}],
         },
@@ -94,16 +103,13 @@ def _raw_target() -> Json:
 
 
 def _identity(settings: GatewaySettings) -> Json:
-    """Who calls, and under which id: claims from outside count only behind trusted proxies."""
-    trusted = settings.trusted_hops > 0
+    """Who calls, and under which id."""
     return {
         "use_remote_address": True,
         "xff_num_trusted_hops": settings.trusted_hops,
         "skip_xff_append": True,  # edge.lua writes it
-        # No address is so internal that its `x-envoy-*` headers may steer retries and timeouts.
-        "internal_address_config": {"unix_sockets": False, "cidr_ranges": []},
         "generate_request_id": True,
-        "preserve_external_request_id": trusted,
+        "preserve_external_request_id": settings.trusted_hops > 0,
         "always_set_request_id_in_response": True,
     }
 

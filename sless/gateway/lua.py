@@ -26,14 +26,9 @@ def _source() -> str:
 def _settings(settings: GatewaySettings) -> str:
     issuers = "".join(f"[{_text(issuer)}] = true, " for issuer in settings.token_issuers)
     return (
-        f"local TRUST_FORWARDED = {_boolean(settings.trusted_hops > 0)}\n"
-        f"local PASS_TOKEN = {_boolean(settings.pass_token)}\n"
+        f"local PASS_TOKEN = {'true' if settings.pass_token else 'false'}\n"
         f"local TOKEN_ISSUERS = {{ {issuers}}}\n"
     )
-
-
-def _boolean(value: bool) -> str:  # noqa: FBT001  # a literal's rendering has one argument
-    return "true" if value else "false"
 
 
 def _text(value: str) -> str:

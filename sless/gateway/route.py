@@ -11,6 +11,16 @@ from sless.naming import check_name, check_namespace
 PORT_MAX = 65_535
 
 
+def check_address(host: str, port: int) -> None:
+    """Raises `InvalidSetting` unless these are an IP address and a TCP port."""
+    try:
+        ipaddress.ip_address(host)
+    except ValueError as error:
+        raise InvalidSetting(f"{host!r} is no IP address, such as 127.0.0.1.") from error
+    if not 0 < port <= PORT_MAX:
+        raise InvalidSetting(f"{port} is no TCP port: those are 1 to {PORT_MAX}.")
+
+
 @dataclass(frozen=True, slots=True, order=True)
 class Endpoint:
     """An IP address and a TCP port; raises `InvalidSetting` for anything else."""
@@ -19,12 +29,7 @@ class Endpoint:
     port: int
 
     def __post_init__(self) -> None:
-        try:
-            ipaddress.ip_address(self.host)
-        except ValueError as error:
-            raise InvalidSetting(f"endpoint {self.host!r} is no IP address") from error
-        if not 0 < self.port <= PORT_MAX:
-            raise InvalidSetting(f"endpoint port {self.port} is not in 1 to {PORT_MAX}")
+        check_address(self.host, self.port)
 
 
 @dataclass(frozen=True, slots=True, order=True)

@@ -8,7 +8,7 @@ from sless.gateway.route import Route, in_order
 ROUTE_TABLE = "functions"
 """The name under which the listener asks for the table."""
 
-_RETRIES = {
+_RETRIES: Json = {
     # Only where nothing was sent: a POST is never delivered twice.
     "retry_on": "connect-failure,refused-stream,reset-before-request",
     "num_retries": 2,
@@ -24,7 +24,7 @@ _RETRIES = {
 
 def render_routes(routes: Iterable[Route]) -> Json:
     """The DiscoveryResponse of the one route table; raises `InvalidSetting` likewise."""
-    host: Json = {"name": "functions", "domains": ["*"]}
+    host: Json = {"name": "functions", "domains": ["*"], "retry_policy": _RETRIES}
     keys = {route.prefix: _on_match(route) for route in in_order(routes)}
     if keys:  # Envoy refuses an empty map; without a matcher everything is 404
         host["matcher"] = {"matcher_tree": {"input": _path(), "prefix_match_map": {"map": keys}}}
@@ -51,6 +51,5 @@ def _to_function(route: Route, match: Json) -> Json:
         "cluster": route.cluster,
         "prefix_rewrite": "/",
         "timeout": "0s",  # no limit on the whole: the listener's idle timeout watches
-        "retry_policy": _RETRIES,
     }
     return {"match": {**match, "case_sensitive": True}, "route": action}

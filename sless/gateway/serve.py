@@ -6,6 +6,7 @@ By itself Envoy cuts every request at SIGTERM.
 import asyncio
 import contextlib
 import ctypes
+import re
 import signal
 import sys
 from asyncio.subprocess import Process
@@ -17,6 +18,7 @@ from sless.gateway.bootstrap import GatewayPaths
 
 _PR_SET_PDEATHSIG = 1
 _LAST_LINES = 5
+_REFUSED = re.compile(r"error `(.*)` initializing config", re.DOTALL)
 
 
 async def serve(folder: Path, *, drain_timeout: float, command: list[str]) -> int:
@@ -27,13 +29,16 @@ async def serve(folder: Path, *, drain_timeout: float, command: list[str]) -> in
     paths = GatewayPaths(folder)
     told = _told_to_stop()
     log_start = paths.log.stat().st_size if paths.log.exists() else 0
-    envoy = await asyncio.create_subprocess_exec(*command, preexec_fn=_die_with_parent)
+    # A group of its own: Ctrl-C in a terminal would reach, and end, Envoy before it has drained.
+    envoy = await asyncio.create_subprocess_exec(
+        *command, preexec_fn=_die_with_parent, process_group=0
+    )
     ended = asyncio.create_task(envoy.wait())
     stop = asyncio.create_task(told.wait())
     await asyncio.wait((ended, stop), return_when=asyncio.FIRST_COMPLETED)
     stop.cancel()
     if ended.done():
-        sys.stderr.write(_last_lines(paths.log, log_start))
+        sys.stderr.write(_why(paths.log, log_start))
         return ended.result() or 1
     await _drain(EnvoyAdmin(paths.admin), drain_timeout)
     _end(envoy)
@@ -62,18 +67,21 @@ def _end(envoy: Process) -> None:
 
 
 def _die_with_parent() -> None:
-    """In the child: a killed parent leaves no Envoy behind. Also away from Ctrl-C's group."""
+    """In the child: a killed parent leaves no Envoy behind."""
     if sys.platform == "linux":
         ctypes.CDLL(None).prctl(_PR_SET_PDEATHSIG, signal.SIGKILL)
 
 
-def _last_lines(log: Path, start: int) -> str:
+def _why(log: Path, start: int) -> str:
+    """What Envoy wrote since `start`: the one sentence when it could not start, else its end."""
     if not log.exists():
-        return ""
+        return "The gateway ended before it wrote a log.\n"
     with log.open("rb") as file:
         file.seek(start)
-        lines = file.read().decode(errors="replace").splitlines(keepends=True)
-    return "".join(lines[-_LAST_LINES:])
+        written = file.read().decode(errors="replace")
+    if refused := _REFUSED.search(written):
+        return f"The gateway could not start: {refused[1]}\n"
+    return "".join(written.splitlines(keepends=True)[-_LAST_LINES:])
 
 
 if __name__ == "__main__":

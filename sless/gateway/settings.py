@@ -3,6 +3,8 @@
 from dataclasses import dataclass
 from pathlib import Path
 
+from sless.gateway.route import check_address
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class GatewaySettings:
@@ -48,3 +50,7 @@ class GatewaySettings:
     """Pass the platform's tokens to functions all the same."""
     access_log: Path | None = None
     """File for one JSON line per request; standard output without."""
+
+    def __post_init__(self) -> None:
+        """Raises `InvalidSetting` for what Envoy could not listen on."""
+        check_address(self.host, self.port)

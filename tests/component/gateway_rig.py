@@ -167,6 +167,7 @@ class Answer:
         assert self.headers["content-type"] == "application/problem+json"
         problem: dict[str, Any] = json.loads(self.body)
         assert problem["status"] == self.status
+        assert problem["type"] == f"urn:sless:reason:{problem['reason']}"
         assert problem["requestId"] == self.headers["x-request-id"]
         return problem
 

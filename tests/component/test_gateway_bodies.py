@@ -65,32 +65,37 @@ async def test_f3_redirects_are_the_callers(
     assert len(served.heads) == 1
 
 
-@pytest.mark.parametrize("accept", ["text/event-stream", "*/*"])
-async def test_f4_each_chunk_arrives_when_it_is_sent(gateway: RunningGateway, accept: str) -> None:
-    heard = asyncio.Event()
+async def test_f4_each_chunk_arrives_when_it_is_sent(gateway: RunningGateway) -> None:
+    accepts = ["text/event-stream", "*/*", "application/json"]
+    heard = {accept: asyncio.Event() for accept in accepts}
 
     async def stream(
-        _reader: asyncio.StreamReader, writer: asyncio.StreamWriter, _head: bytes
+        _reader: asyncio.StreamReader, writer: asyncio.StreamWriter, head: bytes
     ) -> None:
+        got = next(heard[accept] for accept in accepts if f"Accept: {accept}".encode() in head)
         writer.write(b"HTTP/1.1 200 OK\r\nContent-Type: text/event-stream\r\n\r\n")
         for number in range(6):  # three times the idle timeout in all
             await asyncio.sleep(IDLE / 2)
-            heard.clear()
+            got.clear()
             writer.write(b"data: %d\n\n" % number)
             # The next one is sent only when the caller has got this one.
-            await asyncio.wait_for(heard.wait(), IDLE)
+            await asyncio.wait_for(got.wait(), IDLE)
         writer.close()
 
-    started = monotonic()
-    async with function(gateway, stream), asyncio.timeout(DEADLINE):
+    async def listen(accept: str) -> bytes:
         reader, writer = await asyncio.open_connection("127.0.0.1", gateway.port)
         writer.write(request("/fn/a/b/", f"Accept: {accept}"))
         for number in range(6):
             await reader.readuntil(b"data: %d\n\n" % number)
-            heard.set()
+            heard[accept].set()
         rest = await reader.readuntil(b"0\r\n\r\n")
         writer.close()
-    assert rest.endswith(b"0\r\n\r\n")
+        return rest
+
+    started = monotonic()
+    async with function(gateway, stream), asyncio.timeout(DEADLINE):
+        ends = await asyncio.gather(*(listen(accept) for accept in accepts))
+    assert ends == [b"\r\n0\r\n\r\n"] * len(accepts)
     assert monotonic() - started > 2 * IDLE
 
 

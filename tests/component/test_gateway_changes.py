@@ -2,8 +2,10 @@
 
 import asyncio
 import signal
+import socket
 import subprocess
 from collections.abc import Iterator
+from contextlib import ExitStack
 from pathlib import Path
 from time import monotonic, sleep
 
@@ -88,6 +90,18 @@ async def test_more_than_a_thousand_requests_at_once(gateway: RunningGateway) ->
         calls = [call(gateway.port, request("/fn/a/b/")) for _ in range(wanted)]
         answers = await asyncio.gather(*calls)
     assert {answer.status for answer in answers} == {200}
+
+
+def test_connections_beyond_the_limit_are_closed(tmp_path: Path) -> None:
+    with running_gateway(tmp_path, max_connections=2) as gateway, ExitStack() as stack:
+        address = ("127.0.0.1", gateway.port)
+        first, _, third = (
+            stack.enter_context(socket.create_connection(address, DEADLINE)) for _ in range(3)
+        )
+        assert third.recv(1) == b""
+        first.settimeout(0)
+        with pytest.raises(BlockingIOError):
+            first.recv(1)
 
 
 async def test_a_request_under_way_is_finished_by_the_old_endpoint(gateway: RunningGateway) -> None:
@@ -193,4 +207,6 @@ def test_a_taken_port_is_said(gateway: RunningGateway, tmp_path: Path) -> None:
     command = envoy_command(gateway.settings, folder)
     second = subprocess.run(command, capture_output=True, timeout=DEADLINE, check=False)
     assert second.returncode == 1
-    assert b"Address already in use" in second.stderr
+    port = gateway.port
+    said = f"The gateway could not start: cannot bind '127.0.0.1:{port}': Address already in use\n"
+    assert second.stderr.decode().endswith(said)

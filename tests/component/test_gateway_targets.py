@@ -132,7 +132,7 @@ async def test_methods_meant_for_proxies_are_refused(gateway: RunningGateway, me
     assert served.heads == []
 
 
-@pytest.mark.parametrize("method", ["PROPFIND", "PATCH", "BREW", "OPTIONS"])
+@pytest.mark.parametrize("method", ["PROPFIND", "PATCH", "MKCOL", "OPTIONS"])
 async def test_other_methods_are_the_functions_to_judge(
     gateway: RunningGateway, method: str
 ) -> None:

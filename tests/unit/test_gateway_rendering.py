@@ -110,12 +110,14 @@ def test_an_endpoint_is_an_address_and_a_port(host: str, port: int) -> None:
         Endpoint(host, port)
 
 
-def test_only_named_clusters_and_retries_before_sending() -> None:
+def test_only_named_clusters_no_timeout_and_retries_before_sending() -> None:
     text = dump(render_routes([Route("a", "b", "u", 1)])).decode()
     assert '"retry_on":"connect-failure,refused-stream,reset-before-request"' in text
+    assert text.count('"timeout":"0s"') == 2  # Envoy's default cuts every answer after 15 s
     everything = text + dump(render_bootstrap(SETTINGS, Path("/x"))).decode()
     assert "dynamic_forward_proxy" not in everything
     assert "cluster_header" not in everything
+    assert "max_stream_duration" not in everything
 
 
 def test_a_folder_too_deep_for_a_socket_is_refused_in_a_sentence() -> None:
