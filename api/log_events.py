@@ -2,7 +2,7 @@
 
 import codecs
 import json
-from collections.abc import AsyncIterator
+from collections.abc import AsyncGenerator
 from dataclasses import asdict, dataclass, field
 
 import structlog
@@ -64,7 +64,7 @@ async def follow(
     *,
     offsets: dict[str, int],
     keep_alive_seconds: float,
-) -> AsyncIterator[bytes]:
+) -> AsyncGenerator[bytes, None]:
     """Events until the build's end. It stops early, without `end`, when the server goes away."""
     position = Position(offsets)
     yield f"retry: {RETRY_MILLISECONDS}\n\n".encode()

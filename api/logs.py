@@ -1,6 +1,7 @@
 """A build's log over HTTP: whole as text, or followed as server-sent events."""
 
 from collections.abc import AsyncIterator
+from contextlib import aclosing
 from typing import Annotated
 
 from fastapi import APIRouter, Header, Query
@@ -75,10 +76,11 @@ async def _counted(
 ) -> AsyncIterator[bytes]:
     with services.metrics.log_readers.track_inprogress():
         seconds = services.options.keep_alive_seconds
-        async for event in follow(
-            services.feeds, ref, build, offsets=offsets, keep_alive_seconds=seconds
-        ):
-            yield event
+        events = follow(services.feeds, ref, build, offsets=offsets, keep_alive_seconds=seconds)
+        # A client that leaves while we send must free its place in the feed at once.
+        async with aclosing(events):
+            async for event in events:
+                yield event
 
 
 async def _text(services: Services, chunks: list[Chunk]) -> AsyncIterator[bytes]:
