@@ -132,11 +132,11 @@ def test_many_offers_are_cut(tmp_path: Path) -> None:
 
 def test_candidates_are_taken_in_order(tmp_path: Path) -> None:
     (tmp_path / "app.py").write_text("app = make()")
-    assert choose_candidate(read_offers(tmp_path), procfile=False) == ("app", "app")
+    assert choose_candidate(read_offers(tmp_path), code=tmp_path) == ("app", "app")
     (tmp_path / "main.py").write_text("from x import app")
-    assert choose_candidate(read_offers(tmp_path), procfile=False) == ("main", "app")
+    assert choose_candidate(read_offers(tmp_path), code=tmp_path) == ("main", "app")
     (tmp_path / "handler.py").write_text("def handler(request): ...")
-    assert choose_candidate(read_offers(tmp_path), procfile=False) == ("handler", "handler")
+    assert choose_candidate(read_offers(tmp_path), code=tmp_path) == ("handler", "handler")
 
 
 @pytest.mark.parametrize(
@@ -155,6 +155,7 @@ def test_a_target_is_module_and_attribute(text: str, parsed: tuple[str, str]) ->
         ("src/main.py:handle", ", perhaps src.main:handle."),
         ("main", ", perhaps main:handler."),
         ("main.py", ", perhaps main:handler."),
+        ("src/main.py", ", perhaps src.main:handler."),
         ("a:b()", "attribute."),
         ("a b", "attribute."),
         (":", "attribute."),

@@ -72,10 +72,13 @@ def test_a_function_is_found(
             ),
         ),
         (
-            {"README.md": ""},
+            {"src/api.py": ""},
             "",
             "HandlerNotFound",
-            "and a Procfile. The code has no Python file at its top.",
+            (
+                "and a Procfile. The code has no Python file at its top. Below there is "
+                "src/api.py, which is named as --handler src.api:attribute."
+            ),
         ),
         (
             {"Procfile": "worker: x"},

@@ -39,11 +39,11 @@ def parse_target(text: str) -> tuple[str, str]:
     match = _TARGET.fullmatch(text)
     if match and not match["module"].endswith(".py"):
         return match["module"], match["attribute"]
-    module, _, attribute = text.partition(":")
-    module = module.removesuffix(".py").replace("/", ".")
-    if not attribute:
-        module, _, attribute = module.rpartition(".")
-    guess = f"{module or attribute}:{attribute if module else 'handler'}"
+    path, _, attribute = text.partition(":")
+    module = path.removesuffix(".py").replace("/", ".")
+    if not attribute and "." in path and module == path:
+        module, _, attribute = path.rpartition(".")
+    guess = f"{module}:{attribute or 'handler'}"
     hint = f", perhaps {guess}" if _TARGET.fullmatch(guess) else ""
     raise StartFailed("HandlerNotFound", f"The handler {text!r} must read module:attribute{hint}.")
 
@@ -51,7 +51,7 @@ def parse_target(text: str) -> tuple[str, str]:
 def load_target(module: str, attribute: str, *, code: Path, offers: dict[str, Offer]) -> object:
     """The object of that name; raises `StartFailed`."""
     top = module.partition(".")[0]
-    if top in sys.stdlib_module_names and top in offers:
+    if top in offers and top in sys.stdlib_module_names and top in sys.modules:
         raise StartFailed("HandlerNotFound", f"{top}.py is hidden by Python's own; rename it.")
     if importlib.util.find_spec(top) is None:
         told = list_offers(offers)

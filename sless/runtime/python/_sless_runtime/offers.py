@@ -46,6 +46,15 @@ def parse_module(path: Path) -> ast.Module | None:
         return None
 
 
+def list_below(code: Path) -> str:
+    """For code without a file at its top: where there are some, in a sentence."""
+    files = sorted(path.relative_to(code).as_posix() for path in code.glob("*/*.py"))
+    if not files:
+        return ""
+    target = files[0].removesuffix(".py").replace("/", ".")
+    return f"Below there is {files[0]}, which is named as --handler {target}:attribute."
+
+
 def list_offers(offers: dict[str, Offer]) -> str:
     """A sentence or more: `app.py offers: create, main.`."""
     if not offers:

@@ -1,5 +1,6 @@
 """Starts one function; the composition of everything else here."""
 
+import faulthandler
 import os
 import signal
 import sys
@@ -34,6 +35,7 @@ def run() -> int:
 
 def _run(settings: Settings) -> None:
     _write_lines_at_once()
+    faulthandler.enable()  # a crash in C leaves a trace in the log
     if not settings.code.is_dir():
         raise StartFailed("HandlerNotFound", f"There is no folder {settings.code} with the code.")
     command = find_command(settings)
