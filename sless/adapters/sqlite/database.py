@@ -127,7 +127,7 @@ class _Session:
                 self._path, timeout=self._busy_seconds, isolation_level=None
             )
             try:
-                _prepare(connection, self._path, self._busy_seconds)
+                _prepare(connection, self._path)
             except BaseException:
                 connection.close()
                 raise
@@ -149,26 +149,12 @@ def _call(
     return work(connection, *args, **kwargs)
 
 
-def _prepare(connection: sqlite3.Connection, path: Path, busy_seconds: float) -> None:
+def _prepare(connection: sqlite3.Connection, path: Path) -> None:
     connection.row_factory = sqlite3.Row
     connection.execute("PRAGMA foreign_keys = ON")
     connection.execute("PRAGMA synchronous = FULL")  # an accepted upload survives a power cut
-    _ensure_wal(connection, busy_seconds)
+    connection.execute("PRAGMA journal_mode = WAL")
     ensure_schema(connection, path)
-
-
-def _ensure_wal(connection: sqlite3.Connection, busy_seconds: float) -> None:
-    # SQLite does not wait for its busy timeout when two processes switch a new file at once.
-    deadline = time.monotonic() + busy_seconds
-    while True:
-        try:
-            connection.execute("PRAGMA journal_mode = WAL")
-        except sqlite3.OperationalError as error:
-            if error.sqlite_errorcode != sqlite3.SQLITE_BUSY or time.monotonic() > deadline:
-                raise
-            time.sleep(0.01)
-        else:
-            return
 
 
 def _data_version(connection: sqlite3.Connection) -> int:
