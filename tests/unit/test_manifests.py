@@ -9,7 +9,13 @@ from hypothesis import strategies as st
 
 from sless.errors import InvalidSetting
 from sless.manifests import merge_patch, parse_function, parse_spec, render_spec
-from sless.manifests.ownership import Operation, Owner, parse_owners, render_owners
+from sless.manifests.ownership import (
+    Operation,
+    Owner,
+    owners_after_apply,
+    parse_owners,
+    render_owners,
+)
 from sless.model.function import EnvVar, FunctionSpec
 
 JSON = st.recursive(
@@ -117,3 +123,12 @@ def test_a_manifest_without_its_shape_is_told(manifest: dict[str, Any], told: st
 )
 def test_owners_go_and_come(owners: tuple[Owner, ...]) -> None:
     assert parse_owners(render_owners(owners)) == owners
+
+
+def test_the_same_applied_later_leaves_no_trace() -> None:
+    named = frozenset({("spec", "handler")})
+    owners = (Owner("flux", Operation.APPLY, named, "at first"),)
+    again = owners_after_apply(
+        owners, manager="flux", named=named, changed=frozenset(), time="later"
+    )
+    assert again == owners
