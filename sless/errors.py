@@ -8,7 +8,7 @@ SlessError
 │   │                         ArchiveTooManyEntries, ArchiveTooLarge, ArchiveUnreadable
 │   ├── BadRequest            InvalidName, InvalidSetting, InvalidKey, RuntimeUnsupported,
 │   │                         RuntimeUnavailable, ChecksumMismatch, RequestTooLarge,
-│   │                         ContentTypeUnsupported, MethodNotAllowed
+│   │                         ContentTypeUnsupported, MethodNotAllowed, RequestStalled
 │   ├── BadDependencies       DependencyFileInvalid, DependencyUnsupported,
 │   │                         DependencyInstallFailed
 │   ├── BadBuild              BuildFailed, BuildTimedOut, OutOfMemory
@@ -160,6 +160,12 @@ class MethodNotAllowed(BadRequest):
     """The address is there, but not for this method."""
 
     status = 405
+
+
+class RequestStalled(BadRequest):
+    """A body of which nothing more arrives."""
+
+    status = 408
 
 
 class BadDependencies(UserFault):
