@@ -37,10 +37,12 @@ class Connection:
         self._choices = choices
         self.server = find_server(choices)
         self._client = _open(self.server)
+        self._opened = [self._client]
 
     def close(self) -> None:
         """Closes the sockets."""
-        self._client.close()
+        for client in self._opened:
+            client.close()
 
     def find_again(self) -> None:
         """A home that came back may have other ports; one still away keeps the old ones."""
@@ -51,8 +53,9 @@ class Connection:
         except Stop:
             return
         if server != self.server:
-            self._client.close()
             self.server, self._client = server, _open(server)
+            # The one before stays open: another thread may be reading from it.
+            self._opened.append(self._client)
 
     def fetch(self, method: str, path: str, **options: object) -> Json:
         """The JSON object that is answered, empty for an empty answer; raises `Stop`."""

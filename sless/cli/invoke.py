@@ -2,6 +2,7 @@
 
 import base64
 import json
+import re
 import sys
 from collections.abc import Iterator
 from pathlib import Path
@@ -30,6 +31,8 @@ _IDLE_SECONDS = 300.0
 """The gateway's own bound on a call in which nothing moves."""
 _CHUNK = 64 * 1024
 _ERROR = 400
+_TOKEN = re.compile(r"[!#$%&'*+.^_`|~0-9A-Za-z-]+")
+"""RFC 9110: a method, or a header's name."""
 
 
 @click.command(
@@ -73,7 +76,7 @@ def invoke(  # noqa: PLR0913 - one parameter per option
     """
     api = connect(ctx)
     url = _find_url(api, ref) + path.lstrip("/")
-    sent = dict(_parse_header(header) for header in headers)
+    sent = [_parse_header(header) for header in headers]
     import httpx
 
     from sless.cli.connection import sentences
@@ -85,10 +88,10 @@ def invoke(  # noqa: PLR0913 - one parameter per option
     ctx.call_on_close(client.close)
     content = None if body is None else _open_body(ctx, body)
     request = client.build_request(
-        method or ("GET" if body is None else "POST"),
+        _choose_method(method, body),
         url,
         content=content,
-        headers=_defaults(body) | sent,
+        headers=_defaults(body, sent) + sent,
     )
     with sentences(url, f"{command('get', *words(ref))} shows how it is doing"):
         try:
@@ -116,19 +119,28 @@ def _find_url(api: "Api", ref: FunctionRef) -> str:
     return url.rstrip("/") + "/"
 
 
-def _parse_header(text: str) -> tuple[str, str]:
+def _choose_method(method: str | None, body: str | None) -> str:
+    if method is None:
+        return "GET" if body is None else "POST"
+    if not _TOKEN.fullmatch(method):
+        raise Stop(f"{method!r} is no method: give one such as PUT.", Exit.USAGE)
+    return method.upper()
+
+
+def _parse_header(text: str) -> tuple[bytes, bytes]:
     name, colon, value = text.partition(":")
-    if not colon or not name.strip() or not (name + value).isprintable():
+    if not colon or not _TOKEN.fullmatch(name.strip()) or not value.isprintable():
         raise Stop(f"{text!r} is no header: write 'Name: value'.", Exit.USAGE)
-    return name.strip(), value.strip()
+    return name.strip().encode(), value.strip().encode()
 
 
-def _defaults(body: str | None) -> dict[str, str]:
+def _defaults(body: str | None, sent: list[tuple[bytes, bytes]]) -> list[tuple[bytes, bytes]]:
     # Byte for byte: what is not asked for compressed needs no unpacking.
-    headers = {"Accept-Encoding": "identity"}
+    headers = {b"accept-encoding": b"identity"}
     if body is not None:
-        headers["Content-Type"] = _guess_type(body)
-    return headers
+        headers[b"content-type"] = _guess_type(body).encode()
+    given = {name.lower() for name, _ in sent}
+    return [(name, value) for name, value in headers.items() if name not in given]
 
 
 def _guess_type(body: str) -> str:

@@ -4,6 +4,7 @@ import json
 import queue
 import threading
 from collections.abc import Callable, Iterator
+from contextlib import suppress
 from dataclasses import dataclass
 
 from httpx_sse import EventSource, SSEError
@@ -50,12 +51,15 @@ def find_log_end(api: Api, ref: FunctionRef, manifest: Json | None) -> LogPlace 
     None where the function's newest build goes on or went well.
     """
     state = parse_state(manifest or {})
-    if state.phase not in {Phase.FAILED, Phase.CANCELLED} or not state.build:
+    if state.phase not in {Phase.FAILED, Phase.CANCELLED} or state.observed != state.generation:
         return None
-    last = ""
-    for event in _read(api, ref, LogPlace(state.build)):
-        last = event.id if isinstance(event, LogText) else last
-    return LogPlace(state.build, last)
+    place = LogPlace(state.build)
+    with suppress(Stop):  # There may be none; a log that is shown twice is no reason to end.
+        for event in _read(api, ref, place):
+            if isinstance(event, LogEnd):
+                break
+            place = LogPlace(place.build, event.id)
+    return place
 
 
 def follow_log(

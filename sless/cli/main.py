@@ -77,7 +77,12 @@ def _fail(text: str, code: Exit) -> Exit:
 
 
 def _survive_any_text() -> None:
-    """What a terminal cannot show is replaced instead of ending the command."""
+    """What a terminal cannot show is replaced; a stream closed by the shell (`>&-`) is a void."""
+    for name, mode in (("stdin", "r"), ("stdout", "w"), ("stderr", "w")):
+        if getattr(sys, name) is None:
+            # Stays open: the next socket must not become what programs take for their stdout.
+            void = os.open(os.devnull, os.O_RDWR)
+            setattr(sys, name, os.fdopen(void, mode, closefd=False))
     for stream in (sys.stdout, sys.stderr):
         stream.reconfigure(errors="replace")  # type: ignore[union-attr]
 

@@ -275,7 +275,7 @@ class RunningServer:
         """Returns once it answers."""
         listener = socket.create_server(("127.0.0.1", self._port), reuse_port=False)
         self._port = listener.getsockname()[1]
-        config = uvicorn.Config(self._app, log_level="critical", lifespan="off")
+        config = uvicorn.Config(self._app, log_level="critical", lifespan="auto")
         self._server = uvicorn.Server(config)
         self._listener = listener
         self._thread = threading.Thread(target=self._serve)

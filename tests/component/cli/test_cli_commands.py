@@ -167,7 +167,7 @@ def test_an_act_is_an_ask_and_waits_for_its_end(
 def test_a_retry_shows_its_own_log_alone(
     sless: Cli, api: ScriptedApi, deployed: dict[str, Any]
 ) -> None:
-    deployed["status"] |= {"phase": "Failed", "build": BUILD}
+    deployed["status"] |= {"phase": "Failed"}
     api.log = [("n1/build/4", "old\n")]
     api.before_act = lambda: api.log.append(("n1/build/4,n2/build/4", "new\n"))
     done = sless("retry", "hello")
@@ -251,6 +251,18 @@ def test_invoke_passes_the_status_on(
     wrong = sless("invoke", "hello", "-H", "nonsense")
     assert (wrong.code, "write 'Name: value'" in wrong.err) == (2, True)
     assert sless("invoke", "hello", "-d", "@nowhere").code == 2
+    assert sless("invoke", "hello", "-X", "GE T").code == 2
+
+
+def test_invoke_sends_headers_as_they_are_given(
+    sless: Cli, api: ScriptedApi, deployed: dict[str, Any]
+) -> None:
+    del deployed
+    words = ["-H", "X-A: 1", "-H", "X-A: 2", "-H", "Content-Type: a/b", "-H", "X-U: ü", "-d", "{}"]
+    assert sless("invoke", "hello", "-X", "put", *words).code == 0
+    method, headers = api.requests[-1]
+    assert method.startswith("PUT ")
+    assert (headers["content-type"], headers["x-u"].encode("latin-1")) == ("a/b", "ü".encode())
 
 
 def test_a_name_that_cannot_be_is_wrong_use(sless: Cli, api: ScriptedApi) -> None:

@@ -204,6 +204,14 @@ def test_a_reader_that_left_ends_it_quietly(sless: Cli, api: ScriptedApi) -> Non
     assert (done.returncode, done.stderr) == (141, b"")
 
 
+def test_streams_that_a_shell_closed_are_no_reason_to_fail(sless: Cli, api: ScriptedApi) -> None:
+    api.ask("default", "a")
+    command = f"{SLESS} list >&-; echo $?; {SLESS} delete a 2>&- <&-; echo $?; {SLESS} list 2>&-"
+    done = subprocess.run(["sh", "-c", command], env=sless.env, capture_output=True, check=False)
+    assert done.stderr == b""
+    assert done.stdout.split()[:3] == [b"0", b"2", b"NAME"]
+
+
 def test_ctrl_c_is_130(sless: Cli, api: ScriptedApi) -> None:
     api.ask("default", "hello", s3Key=f"functions/default/hello/{'0' * 64}-python3.11.zip")
     api.builds = [{"id": "0123456789ab"}]
