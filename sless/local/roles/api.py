@@ -1,6 +1,8 @@
 """The API's process: `python -m sless.local.roles.api`."""
 
 import asyncio
+import os
+import threading
 
 from api.app import create_app
 from api.options import api_options
@@ -20,6 +22,8 @@ from sless.local.roles.process import run_role
 from sless.settings import RuntimesSettings, Settings
 from sless.tokens import ensure_signing_key
 
+_NICENESS = 15
+
 
 async def serve(settings: Settings) -> None:
     """Serves the API until the process is told to end."""
@@ -35,7 +39,9 @@ async def serve(settings: Settings) -> None:
         missing: dict[str, str] = {}
         options = api_options(settings, spool=layout.uploads, missing_runtimes=missing)
         # Asking for interpreters takes seconds; until then a build finds out by itself.
-        looking = asyncio.create_task(asyncio.to_thread(_find_missing, settings.runtimes, missing))
+        threading.Thread(
+            target=_find_missing, args=(settings.runtimes, missing), daemon=True
+        ).start()
         api = settings.api
         server = make_server(
             create_app(ports, options),
@@ -43,10 +49,7 @@ async def serve(settings: Settings) -> None:
             port=api.port,
             drain_seconds=api.drain_seconds,
         )
-        try:
-            await _serve(server)
-        finally:
-            looking.cancel()
+        await _serve(server)
 
 
 async def _serve(server: ApiServer) -> None:
@@ -61,6 +64,8 @@ async def _serve(server: ApiServer) -> None:
 
 def _find_missing(runtimes: RuntimesSettings, missing: dict[str, str]) -> None:
     """Adds the offered runtimes that this machine cannot run, each with the cure."""
+    # Linux counts niceness by thread; what it starts inherits it.
+    os.setpriority(os.PRIO_PROCESS, threading.get_native_id(), _NICENESS)
     for runtime in runtimes.offered:
         try:
             find_interpreter(runtime, configured=runtimes.interpreters)
