@@ -73,7 +73,8 @@ class FormReader:
         self._headers = {}
         if name not in {CODE, SETTINGS}:
             raise InvalidSetting(
-                f"The form's part {name[:80]!r} is neither {CODE!r} nor {SETTINGS!r}."
+                f"The form's part {name[:80]!r} is not known: put the zip into {CODE!r} and the "
+                f"settings, in JSON, into {SETTINGS!r}."
             )
         if name in self.seen:
             raise InvalidSetting(f"The form has two parts named {name!r}.")

@@ -33,6 +33,8 @@ async def read_json(request: Request, model: type[Body], *, limit: int) -> Body:
 
 def parse_json(content: bytes, model: type[Body]) -> Body:
     """Bytes as that model; raises `InvalidSetting`, saying where."""
+    if not content.strip():
+        raise InvalidSetting("The body is empty: send a JSON object.")
     try:
         value = json.loads(content, object_pairs_hook=_unique, parse_constant=_refuse)
         return model.model_validate(value)

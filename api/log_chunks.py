@@ -6,6 +6,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 
 from api.zips import keys_under
+from sless.model.attempt import CONTAINERS
 from sless.ports import Objects
 
 
@@ -29,9 +30,18 @@ def parse_chunk(key: str, prefix: str) -> Chunk | None:
 
 
 async def list_chunks(objects: Objects, prefix: str) -> list[Chunk]:
-    """What is stored, by stream and offset; raises `StorageUnavailable`."""
+    """What is stored, in the order in which it ran; raises `StorageUnavailable`."""
     keys = await keys_under(objects, prefix)
-    return [chunk for key in keys if (chunk := parse_chunk(key, prefix)) is not None]
+    found = (chunk for key in keys if (chunk := parse_chunk(key, prefix)) is not None)
+    return sorted(found, key=_place)
+
+
+def _place(chunk: Chunk) -> tuple[str, int, str, int]:
+    """Attempts sort by their nonces, which start with the time; containers as a Job runs them."""
+    nonce, _, container = chunk.stream.partition("/")
+    known = container in CONTAINERS
+    rank = CONTAINERS.index(container) if known else len(CONTAINERS)
+    return nonce, rank, container, chunk.start
 
 
 Offsets = Mapping[str, int]

@@ -3,7 +3,7 @@
 from collections.abc import Mapping
 from typing import Annotated
 
-from pydantic import BaseModel, ConfigDict, Field
+from pydantic import BaseModel, ConfigDict, Discriminator, Field, Tag
 from pydantic.alias_generators import to_camel
 
 
@@ -30,7 +30,15 @@ class EnvEntry(Sent):
     value: str = Field(examples=["Hello"])
 
 
-SentEnv = list[EnvEntry] | dict[str, str]
+def _form_of_env(value: object) -> str:
+    """Decides by the form alone, so that an error speaks of the form that was sent."""
+    return "mapping" if isinstance(value, dict) else "list"
+
+
+SentEnv = Annotated[
+    Annotated[list[EnvEntry], Tag("list")] | Annotated[dict[str, str], Tag("mapping")],
+    Discriminator(_form_of_env),
+]
 """A list keeps its order; a mapping is sorted by name."""
 
 
@@ -39,7 +47,7 @@ class Settings(Sent):
 
     handler: str | None = Field(default=None, examples=["main:handler"])
     command: list[str] | None = Field(default=None, examples=[["python", "server.py"]])
-    env: Annotated[SentEnv | None, Field(union_mode="smart")] = None
+    env: SentEnv | None = None
 
 
 class SpecPatch(Settings):

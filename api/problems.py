@@ -25,6 +25,8 @@ from sless.errors import (
 MEDIA_TYPE = "application/problem+json"
 RETRY_AFTER_SECONDS = 2
 """A part that does not answer is restarted within seconds."""
+_INNER = frozenset({"query", "path", "body", "list", "mapping"})
+"""Parts of an error's place that are the framework's and the models' own."""
 _SHOWN = 3
 """Validation errors named in one sentence."""
 
@@ -124,15 +126,18 @@ def _framework_error(request: Request, status: int, text: str) -> SlessError:
 
 def describe_invalid(found: Sequence[Any]) -> str:
     """One sentence for pydantic's errors: where, and what is wrong there."""
-    shown = [f"{_place(error['loc'])}: {_lowered(error['msg'])}" for error in found[:_SHOWN]]
+    shown = [f"{_place(error['loc'])}: {_message(error)}" for error in found[:_SHOWN]]
     more = f" (and {len(found) - _SHOWN} more)" if len(found) > _SHOWN else ""
     return "; ".join(shown) + more + "."
 
 
 def _place(location: Sequence[int | str]) -> str:
-    kept = [str(part)[:80] for part in location if part not in {"query", "path", "body"}]
+    kept = [str(part)[:80] for part in location if part not in _INNER]
     return ".".join(kept) or "The body"
 
 
-def _lowered(message: str) -> str:
+def _message(error: Any) -> str:
+    if error["type"] == "extra_forbidden":
+        return "there is no such field"
+    message: str = error["msg"]
     return message[:1].lower() + message[1:]

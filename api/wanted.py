@@ -4,7 +4,7 @@ import secrets
 from collections.abc import Mapping
 from typing import Any
 
-from api.models import EnvEntry, SentEnv, Settings, SpecPatch
+from api.models import EnvEntry, Settings, SpecPatch
 from sless.manifests import check_spec, merge_patch
 from sless.model.function import FunctionRef
 from sless.naming import S3Key, parse_own_key
@@ -62,7 +62,7 @@ def check_merged(spec: Mapping[str, Any], change: SpecChange, ref: FunctionRef) 
     check_spec(merged, namespace=ref.namespace, name=ref.name, previous=spec)
 
 
-def _env(env: SentEnv | None) -> list[dict[str, str]]:
+def _env(env: list[EnvEntry] | dict[str, str] | None) -> list[dict[str, str]]:
     entries = env or []
     if isinstance(entries, dict):
         entries = [EnvEntry(name=name, value=entries[name]) for name in sorted(entries)]

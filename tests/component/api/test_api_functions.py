@@ -190,6 +190,21 @@ async def test_a_patch_that_cannot_be_changes_nothing(
     assert await rig.stored() == before
 
 
+@pytest.mark.parametrize(
+    ("spec", "detail"),
+    [
+        ({"handlr": "x"}, "spec.handlr: there is no such field."),
+        ({"env": [{"name": "A"}]}, "spec.env.0.value: field required."),
+        ({"env": {"A": 1}}, "spec.env.A: input should be a valid string."),
+        ({"env": 7}, "spec.env: input should be a valid list."),
+    ],
+)
+async def test_a_mistake_is_named_where_it_is(
+    client: httpx.AsyncClient, spec: dict[str, object], detail: str
+) -> None:
+    assert (await client.patch(PATH, json={"spec": spec})).json()["detail"] == detail
+
+
 async def test_a_patch_of_another_media_type_is_refused(client: httpx.AsyncClient) -> None:
     response = await client.patch(PATH, content=b"{}", headers={"Content-Type": "text/plain"})
     assert reason_of(response, 415) == "ContentTypeUnsupported"
