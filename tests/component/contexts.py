@@ -29,11 +29,18 @@ def write_context(files: Mapping[str, str | bytes], folder: Path) -> str:
     return context.sha256
 
 
+IN_TREE = """[build-system]
+requires = []
+build-backend = "backend"
+backend-path = ["."]
+"""
+"""A pyproject.toml whose build runs `backend.py` and installs nothing before."""
+
+
 def make_sdist(name: str, files: Mapping[str, str], folder: Path) -> None:
-    """A source distribution of version 1.0 in `<folder>/<name>/`, as a simple index has it."""
-    place = folder / name
-    place.mkdir(parents=True, exist_ok=True)
-    with tarfile.open(place / f"{name}-1.0.tar.gz", "w:gz") as archive:
+    """A source distribution of version 1.0, in a folder that serves as `--find-links`."""
+    folder.mkdir(parents=True, exist_ok=True)
+    with tarfile.open(folder / f"{name}-1.0.tar.gz", "w:gz") as archive:
         for path, text in files.items():
             info = tarfile.TarInfo(f"{name}-1.0/{path}")
             info.size = len(text.encode())

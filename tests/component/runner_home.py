@@ -18,7 +18,7 @@ from sless.local.runner.runner import Runner
 from sless.local.runner.settings import RunnerSettings
 from sless.model.attempt import Attempt, AttemptState, AttemptStatus
 from sless.model.function import FunctionRef
-from tests.component.contexts import serving, write_context
+from tests.component.contexts import HELLO, make_sdist, serving, write_context
 
 F = FunctionRef("team", "thumb")
 BUILD = "0123456789ab"
@@ -80,6 +80,16 @@ class RunnerHome:
         """Everything that the latest attempt's containers wrote."""
         chunks = await self.builder.read_log(attempt or self.made[-1], offsets={}, limit=10_000_000)
         return "".join(chunk.data.decode() for chunk in chunks)
+
+    def requiring(self, files: Mapping[str, str], *, code: str = HELLO) -> dict[str, str]:
+        """A function that needs a source distribution of those files, `NAME` put in."""
+        name = f"local{uuid.uuid4().hex[:8]}"  # uv remembers builds by name and version
+        named = {path: text.replace("NAME", name) for path, text in files.items()}
+        make_sdist(name, named, self.web / "links")
+        return {
+            "handler.py": code,
+            "requirements.txt": f"--find-links {self.url}/links/\n{name}==1.0\n",
+        }
 
     def processes(self) -> list[int]:
         """Whatever runs because of this home."""

@@ -7,6 +7,7 @@ from pathlib import Path
 
 from uv import find_uv_bin
 
+from sless.adapters.bundles.hashes import keep_hashes
 from sless.adapters.bundles.interpreters import Interpreter
 from sless.adapters.bundles.verdict import Finished, judge_install
 from sless.dependencies import Dependencies, DependencyKind
@@ -75,7 +76,8 @@ class Installer:
                 options = ("pip", "compile", "--generate-hashes", _INPUTS[kind])
         path = folder / "sless-lock.txt"
         self._uv(folder, *options, *_PLAIN, "--output-file", path.name, "--quiet")
-        return Lock("".join([*_kept_options(dependencies), path.read_text()]))
+        text = keep_hashes(path.read_text(), [file.text for file in dependencies.files])
+        return Lock("".join([*_kept_options(dependencies), text]))
 
     def install(self, lock: Lock, *, folder: Path, target: Path) -> None:
         """Installs a lock into `target`; raises as `resolve` does."""

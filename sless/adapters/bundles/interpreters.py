@@ -4,7 +4,7 @@ import json
 import re
 import subprocess
 import sys
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -42,25 +42,30 @@ def find_interpreter(runtime: str, *, configured: Mapping[str, Path]) -> Interpr
             f"The embedded home runs Python functions; {runtime} needs the Kubernetes home."
         )
     version = match["version"]
-    candidates: Iterable[Path] = (
-        [configured[runtime]] if runtime in configured else _installed(version)
-    )
-    for path in candidates:
-        interpreter = _probe(path, version)
-        if interpreter is not None:
+    if runtime in configured:
+        return _configured(runtime, configured[runtime], version=version)
+    for path in _likely(version):
+        if interpreter := _probe(path, version):
             return interpreter
-    raise RuntimeUnavailable(_absence(runtime, configured.get(runtime)))
+    listed = _list()  # asks every interpreter there is, which takes seconds
+    for program, has in listed:
+        if has == version and (interpreter := _probe(Path(program), version)):
+            return interpreter
+    raise RuntimeUnavailable(_absence(runtime, {has for _, has in listed}))
 
 
-def _installed(version: str) -> Iterator[Path]:
-    """Likely ones first: each look costs more than the one before."""
+def _configured(runtime: str, path: Path, *, version: str) -> Interpreter:
+    interpreter = _probe(path, version)
+    if interpreter is None:
+        raise RuntimeUnavailable(f"{path}, set as the interpreter of {runtime}, is not one.")
+    return interpreter
+
+
+def _likely(version: str) -> Iterator[Path]:
     if version == f"{sys.version_info.major}.{sys.version_info.minor}":
         yield Path(sys.base_prefix, "bin", f"python{version}")  # ours, without its packages
     if found := _uv("find", "--system", "--no-project", version).strip():
         yield Path(found)
-    for path, has in _list():
-        if has == version:
-            yield Path(path)
 
 
 def _list() -> list[tuple[str, str]]:
@@ -100,11 +105,9 @@ def _probe(path: Path, version: str) -> Interpreter | None:
     return Interpreter(Path(executable), f"{implementation}-{found}-{platform}")
 
 
-def _absence(runtime: str, configured: Path | None) -> str:
-    if configured is not None:
-        return f"{configured}, set as the interpreter of {runtime}, is not one."
-    versions = sorted({version for _, version in _list()}, key=lambda text: int(text[2:]))
-    there = ", ".join(f"python{version}" for version in versions) or "no Python at all"
+def _absence(runtime: str, versions: set[str]) -> str:
+    present = sorted(versions, key=lambda text: [int(part) for part in text.split(".")])
+    there = ", ".join(f"python{version}" for version in present) or "no Python at all"
     return (
         f"This machine has no interpreter for {runtime} (there is {there}); install it, name it in "
         "SLESS_RUNTIMES__INTERPRETERS, or deploy with another --runtime."

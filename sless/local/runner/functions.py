@@ -2,6 +2,7 @@
 
 import asyncio
 import os
+import sqlite3
 from collections.abc import Callable, Sequence
 
 import structlog
@@ -54,13 +55,7 @@ class Functions:
 
     async def recover(self, rows: Sequence[Instance]) -> None:
         """Forgets the processes of an earlier runner: they have ended."""
-        for row in rows:
-            await persist(
-                self._database,
-                delete_instance,
-                deployment_uid=row.deployment_uid,
-                instance=row.instance,
-            )
+        await persist(self._database, _delete_rows, rows)
 
     def reconcile(self, deployments: Sequence[Deployment], routes: Sequence[Route]) -> None:
         """Starts and stops what the tables ask for."""
@@ -91,3 +86,8 @@ class Functions:
         self._wake()
         if not task.cancelled() and task.exception():
             _log.error("an instance is not looked after any more", exc_info=task.exception())
+
+
+def _delete_rows(connection: sqlite3.Connection, rows: Sequence[Instance]) -> None:
+    for row in rows:
+        delete_instance(connection, deployment_uid=row.deployment_uid, instance=row.instance)
