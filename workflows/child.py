@@ -49,7 +49,14 @@ class ChildBuild:
     def view(self) -> Child:
         """What the decision needs of it."""
         order = self._order
-        return Child(order.uid, order.s3_key, self.state, self._reason, self._message)
+        return Child(
+            uid=order.uid,
+            generation=order.generation,
+            s3_key=order.s3_key,
+            state=self.state,
+            reason=self._reason,
+            message=self._message,
+        )
 
     async def stop(self, reason: str) -> None:
         """Cancels it, saying why, and waits for its end."""

@@ -192,7 +192,7 @@ class FunctionWorkflow:
         await workflow.wait_condition(
             lambda: self._looked or self._pinned is not None or not child.running
         )
-        if answers(child.view()):
+        if answers(child.view(), self._function.ask):
             # Its end answers the ask that had been read; a newer one is answered after that.
             self._pinned = self._pinned or self._read
 

@@ -27,6 +27,8 @@ class Child:
     """A build, by what it was started for."""
 
     uid: str
+    generation: int
+    """Of the ask that started it; newer ones of the same s3Key join it."""
     s3_key: str
     state: ChildState
     reason: str = ""
@@ -135,10 +137,15 @@ _MOOT = frozenset({"Superseded", "OwnerGone"})
 """Reasons for which a build ends that say nothing about the upload."""
 
 
-def answers(child: Child) -> bool:
-    """Whether a build's end is an answer to the ask that had been read when it ended."""
-    unhappy = child.state not in {ChildState.RUNNING, ChildState.SUCCEEDED}
-    return unhappy and child.reason not in _MOOT
+def answers(child: Child, ask: Ask) -> bool:
+    """Whether a build's end is the answer to the ask that had been read when it ended.
+
+    A person who cancels a build means the ask that it was started for. One that joined later may
+    have been made after the cancel: it is built again, never answered Cancelled.
+    """
+    if child.state in {ChildState.RUNNING, ChildState.SUCCEEDED} or child.reason in _MOOT:
+        return False
+    return child.state is ChildState.FAILED or child.generation >= ask.generation
 
 
 def next_step(seen: Seen, *, child: Child | None = None, heard: Heard | None = None) -> NextStep:
@@ -180,7 +187,11 @@ def _concerns(child: Child | None, function: Function) -> bool:
 
 def _cancelled(function: Function, ended: Child | None, heard: Heard | None) -> bool:
     by_run = heard is not None and heard.cancelled == function.ask
-    by_build = ended is not None and ended.state in {ChildState.CANCELLED, ChildState.TERMINATED}
+    by_build = (
+        ended is not None
+        and ended.state in {ChildState.CANCELLED, ChildState.TERMINATED}
+        and answers(ended, function.ask)
+    )
     return by_run or by_build or function.cancel_wanted
 
 
@@ -293,5 +304,7 @@ def _unsettled_under(ask: Ask, deployment: Deployment | None) -> bool:
     """Whether the ask's own revision runs unjudged, so that the last good one must come back."""
     if deployment is None or deployment.ask.uid != ask.uid:
         return False
+    if deployment.ask.generation > ask.generation:
+        return False  # A newer ask's: that one sees to it.
     noted = deployment.failed is not None and deployment.failed.ask == deployment.ask
     return not deployment.is_good and not (deployment.good is None and noted)

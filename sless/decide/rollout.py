@@ -115,7 +115,7 @@ def _judge(deployment: Deployment) -> RolloutStep:
         return Served(deployment.ask, deployment.revision)
     availability = deployment.availability
     if availability.progress is Progress.AVAILABLE:
-        return Swap(replace(deployment, good=deployment.revision))
+        return Swap(_marked_good(deployment))
     if availability.progress is Progress.FAILED:
         return Swap(_put_back(deployment, availability.reason, availability.message))
     return Wait(availability)
@@ -151,8 +151,15 @@ def _fresh(function: Function, wanted: Revision) -> Deployment:
     )
 
 
+def _marked_good(deployment: Deployment) -> Deployment:
+    return replace(deployment, good=deployment.revision, good_generation=deployment.ask.generation)
+
+
 def _rendered(deployment: Deployment, *, ask: Ask, wanted: Revision) -> Deployment:
-    return replace(deployment, ask=ask, revision=_restarted(deployment, ask, wanted), failed=None)
+    revision = _restarted(deployment, ask, wanted)
+    rendered = replace(deployment, ask=ask, revision=revision, failed=None)
+    # Equal settings need no judgement: what is good serves the newer ask at once.
+    return _marked_good(rendered) if rendered.is_good else rendered
 
 
 def _restarted(deployment: Deployment, ask: Ask, wanted: Revision) -> Revision:

@@ -3,6 +3,9 @@
 from dataclasses import dataclass
 from enum import StrEnum
 
+CONTAINERS = ("fetch", "build", "push")
+"""A Job's containers in the order in which they run."""
+
 
 @dataclass(frozen=True, slots=True)
 class Attempt:

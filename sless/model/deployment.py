@@ -2,7 +2,7 @@
 
 import hashlib
 import json
-from dataclasses import asdict, dataclass, field
+from dataclasses import dataclass, field
 from enum import StrEnum
 
 from sless.model.function import Ask, EnvVar, Function
@@ -26,9 +26,9 @@ class Revision:
     @property
     def hash(self) -> str:
         """12 hexadecimal digits, equal for equal image and configuration, `retry` aside."""
-        content = asdict(self)
-        del content["retry"]
-        text = json.dumps(content, sort_keys=True, separators=(",", ":"))
+        env = [(variable.name, variable.value) for variable in self.env]
+        content = (self.image, self.build, self.runtime, self.handler, self.command, env)
+        text = json.dumps(content, separators=(",", ":"))
         return hashlib.sha256(text.encode()).hexdigest()[:12]
 
     @property
@@ -77,6 +77,8 @@ class Deployment:
     revision: Revision
     good: Revision | None = None
     """The revision last marked good: what is put back when a newer one fails."""
+    good_generation: int = 0
+    """The newest generation that the good revision served; 0 without one."""
     failed: FailedNote | None = None
     uid: str = ""
     resource_version: str = ""

@@ -34,9 +34,16 @@ def render_status(
         status |= {"image": own.revision.image, "revision": own.revision.hash}
     elif sight.outcome is not None and sight.outcome.image:
         status["image"] = sight.outcome.image
-    if sight.routed is not None and sight.routed.uid == function.uid:
-        status["servingGeneration"] = sight.routed.generation
-    return status
+    return status | _serving(sight)
+
+
+def _serving(sight: Sight) -> dict[str, Any]:
+    """The newest generation whose revision callers reach; perhaps one before this."""
+    routed, deployment = sight.routed, sight.deployment
+    good = deployment.good if deployment is not None else None
+    if routed is None or deployment is None or good is None or routed.instance != good.instance:
+        return {}
+    return {"servingGeneration": deployment.good_generation}
 
 
 def _conditions(

@@ -92,7 +92,7 @@ def outcome(of: Function, phase: Phase = Phase.READY, reason: str = "Ready") -> 
 
 
 def child(of: Function, state: ChildState, reason: str = "", message: str = "") -> Child:
-    return Child(of.uid, of.spec.s3_key, state, reason, message)
+    return Child(of.uid, of.generation, of.spec.s3_key, state, reason, message)
 
 
 RUNNING, SUCCEEDED, FAILED = ChildState.RUNNING, ChildState.SUCCEEDED, ChildState.FAILED
@@ -188,6 +188,12 @@ CASES = [
     Case("cancel while building", Seen(cancelling(f1)), StopBuild("Cancelled"), child(f1, RUNNING)),
     Case("cancelled build", Seen(f1), CANCELLED, child(f1, ChildState.CANCELLED)),
     Case("terminated build", Seen(f1), TERMINATED, child(f1, ChildState.TERMINATED)),
+    Case(
+        "an ask that joined a build is not cancelled with it",
+        Seen(f2),
+        Build(A),
+        child(f1, ChildState.CANCELLED),
+    ),
     Case("cancel of the run", Seen(f1), CANCELLED, heard=Heard(f1.ask)),
     Case("cancel meant for an older ask", Seen(f2), Build(A), heard=Heard(f1.ask)),
     Case(
@@ -209,6 +215,11 @@ CASES = [
     Case(
         "cancel during a first rollout, noted",
         Seen(cancelling(f1), deployment=noted(f1)),
+        CANCELLED,
+    ),
+    Case(
+        "cancel of an ask whose successor is rolling out already",
+        Seen(cancelling(f1), deployment=deployed(f2)),
         CANCELLED,
     ),
     Case(

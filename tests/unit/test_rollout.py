@@ -73,13 +73,13 @@ def test_the_newest_settings_are_rendered_over_the_version_that_was_read() -> No
 
 def test_equal_settings_change_the_ask_alone() -> None:
     good = deployment(ask=function(1).ask, good=NEW)
-    assert step(good) == Swap(replace(good, ask=function().ask))
+    assert step(good) == Swap(replace(good, ask=function().ask, good_generation=2))
 
 
 def test_unjudged_waits_then_is_marked_good_then_serves() -> None:
     assert isinstance(step(deployment()), Wait)
     up = deployment(availability=Availability(Progress.AVAILABLE))
-    assert step(up) == Swap(replace(up, good=NEW))
+    assert step(up) == Swap(replace(up, good=NEW, good_generation=2))
     assert step(deployment(good=NEW)) == Served(function().ask, NEW)
 
 

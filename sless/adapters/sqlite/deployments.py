@@ -123,7 +123,8 @@ def _write(connection: sqlite3.Connection, deployment: Deployment) -> Deployment
     version = next_version(connection)
     connection.execute(
         "INSERT OR REPLACE INTO deployments (namespace, name, uid, resource_version, ask_uid,"
-        " ask_generation, revision, good, failed) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)",
+        " ask_generation, revision, good, good_generation, failed)"
+        " VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?)",
         (
             deployment.namespace,
             deployment.name,
@@ -133,6 +134,7 @@ def _write(connection: sqlite3.Connection, deployment: Deployment) -> Deployment
             deployment.ask.generation,
             render_revision(deployment.revision),
             None if deployment.good is None else render_revision(deployment.good),
+            deployment.good_generation,
             None if deployment.failed is None else render_note(deployment.failed),
         ),
     )
@@ -154,6 +156,7 @@ def _parse(row: sqlite3.Row) -> Deployment:
             ask=Ask(row["ask_uid"], row["ask_generation"]),
             revision=parse_revision(row["revision"]),
             good=None if row["good"] is None else parse_revision(row["good"]),
+            good_generation=row["good_generation"],
             failed=None if row["failed"] is None else parse_note(row["failed"]),
             uid=row["uid"],
             resource_version=str(row["resource_version"]),

@@ -34,6 +34,7 @@ CREATE TABLE deployments (  -- activities; deleted with their function
     ask_generation INTEGER NOT NULL,
     revision TEXT NOT NULL,  -- JSON
     good TEXT,               -- JSON: the revision last marked good
+    good_generation INTEGER NOT NULL DEFAULT 0,
     failed TEXT,             -- JSON: the note
     PRIMARY KEY (namespace, name)
 ) STRICT, WITHOUT ROWID;
