@@ -53,7 +53,8 @@ def api_options(
         gateway_url=settings.gateway.url.rstrip("/"),
         runtimes=settings.runtimes.offered,
         default_runtime=settings.runtimes.default,
-        missing_runtimes=missing_runtimes or {},
+        # The very mapping: a root may fill it while the API serves.
+        missing_runtimes={} if missing_runtimes is None else missing_runtimes,
         archive=ArchiveLimits(
             entries=limits.entries,
             inflated_bytes=limits.inflated_bytes,
