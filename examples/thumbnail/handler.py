@@ -2,8 +2,9 @@
 
 import io
 
-from PIL import Image, UnidentifiedImageError
+from PIL import Image
 
+FORMATS = ("JPEG", "PNG", "GIF", "WEBP")
 LARGEST = 1024
 USAGE = """\
 POST an image to get a smaller one of the same format:
@@ -23,16 +24,16 @@ def handler(request):
         return f"size must be a number from 1 to {LARGEST}.\n", 400
     try:
         return shrink(request.body(), size)
-    except UnidentifiedImageError:
-        return "The body is no image that is known here.\n", 415
     except Image.DecompressionBombError:
         return "The image has too many pixels.\n", 413
+    except (OSError, SyntaxError):  # what Pillow raises for what is broken or no image at all
+        return f"The body must be an image: {', '.join(FORMATS)}.\n", 415
 
 
 def shrink(body, size):
     """The image within a square of that many pixels, its proportions kept."""
-    image = Image.open(io.BytesIO(body))
-    kind = image.format
+    image = Image.open(io.BytesIO(body), formats=FORMATS)
+    kind = "JPEG" if image.format == "MPO" else image.format  # phones wrap theirs
     image.thumbnail((size, size))
     small = io.BytesIO()
     image.save(small, format=kind)

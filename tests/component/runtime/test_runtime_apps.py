@@ -12,6 +12,8 @@ import websockets.exceptions
 from tests.component.runtime.conftest import Install, Prepare
 from tests.component.runtime.function_process import Ended, FunctionProcess, wait_until
 
+pytestmark = pytest.mark.real
+
 FRAMEWORK = ("functions-framework==3.10.2", "flask==3.1.3")
 
 ASGI = """

@@ -9,6 +9,8 @@ import pytest
 from tests.component.runtime.conftest import Prepare
 from tests.component.runtime.function_process import Ended, write_files
 
+pytestmark = pytest.mark.real
+
 SERVER = """
 import http.server, os, sys
 class Tell(http.server.BaseHTTPRequestHandler):

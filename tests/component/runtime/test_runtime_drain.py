@@ -9,6 +9,8 @@ import pytest
 from tests.component.runtime.conftest import Prepare
 from tests.component.runtime.function_process import FunctionProcess, wait_until
 
+pytestmark = pytest.mark.real
+
 HANDLER = """
 import pathlib, time
 def begun(request):

@@ -6,6 +6,8 @@ import pytest
 from tests.component.runtime.conftest import ROOT, Install, Prepare
 from tests.component.runtime.function_process import FunctionProcess
 
+pytestmark = pytest.mark.real
+
 EXAMPLES = ROOT / "examples"
 
 PNG = bytes.fromhex(  # 4 by 2 pixels, white
@@ -67,4 +69,5 @@ def test_thumbnail(run_example: RunExample) -> None:
         assert small.headers["content-type"] == "image/png"
         assert small.content[16:24] == bytes([0, 0, 0, 2, 0, 0, 0, 1])  # width, height
         assert client.post("/", content=b"no image").status_code == 415
+        assert client.post("/", content=PNG[:40]).status_code == 415
         assert client.post("/", params={"size": "0"}, content=PNG).status_code == 400

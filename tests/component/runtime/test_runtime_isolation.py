@@ -12,6 +12,8 @@ import websockets.sync.client
 from tests.component.runtime.conftest import Install, Prepare
 from tests.component.runtime.function_process import write_files
 
+pytestmark = pytest.mark.real
+
 OWN = ("click", "h11", "uvicorn", "websockets")
 TELL = """
 import importlib.metadata, sys

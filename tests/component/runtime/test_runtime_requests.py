@@ -15,6 +15,8 @@ from tests.component.runtime.function_process import (
     wait_until,
 )
 
+pytestmark = pytest.mark.real
+
 SYNC = """
 import functools, hashlib
 

@@ -14,6 +14,8 @@ from tests.component.runtime.function_process import (
     wait_until,
 )
 
+pytestmark = pytest.mark.real
+
 HANDLER = '''
 import asyncio, json, sys, threading, time
 

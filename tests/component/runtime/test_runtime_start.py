@@ -8,6 +8,8 @@ import pytest
 from tests.component.runtime.conftest import Prepare
 from tests.component.runtime.function_process import Ended
 
+pytestmark = pytest.mark.real
+
 ASYNC_APP = """
 async def {name}(scope, receive, send):
     await send({{"type": "http.response.start", "status": 200, "headers": []}})
