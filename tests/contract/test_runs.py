@@ -5,10 +5,17 @@ they are closed.
 """
 
 import asyncio
+from collections.abc import AsyncIterator
+from typing import Any
 from uuid import uuid4
 
 import pytest
+from temporalio import workflow
+from temporalio.client import Client
+from temporalio.worker import UnsandboxedWorkflowRunner, Worker
 
+from sless.adapters.temporal_runs import TemporalRuns
+from sless.attributes import FUNCTION_WORKFLOW, LOOK_SIGNAL
 from sless.model.function import Ask, FunctionRef
 from sless.naming import function_workflow_id
 from sless.ports import Runs
@@ -24,7 +31,29 @@ def fake() -> Runs:
     return FakeRuns()
 
 
-@pytest.fixture(params=["fake"])
+@workflow.defn(name=FUNCTION_WORKFLOW)
+class Waiting:
+    """Runs until it is cancelled."""
+
+    @workflow.signal(name=LOOK_SIGNAL)
+    def look(self) -> None:
+        pass
+
+    @workflow.run
+    async def run(self, _order: dict[str, Any]) -> None:
+        await workflow.wait_condition(lambda: False)
+
+
+@pytest.fixture
+async def temporal(client: Client) -> AsyncIterator[Runs]:
+    queue = f"runs-{uuid4().hex[:8]}"
+    async with Worker(
+        client, task_queue=queue, workflows=[Waiting], workflow_runner=UnsandboxedWorkflowRunner()
+    ):
+        yield TemporalRuns(client, ui_url="http://127.0.0.1:1", task_queue=queue)
+
+
+@pytest.fixture(params=["fake", pytest.param("temporal", marks=pytest.mark.real)])
 def runs(request: pytest.FixtureRequest) -> Runs:
     adapter: Runs = request.getfixturevalue(request.param)
     return adapter
