@@ -4,7 +4,7 @@ import re
 from collections import defaultdict
 from collections.abc import Iterable, Mapping
 
-_CONTINUED = re.compile(r"\\\n\s*")
+_CONTINUED = re.compile(r"\s*\\\n\s*")
 _COMMENT = re.compile(r"(^|\s)#.*$", re.MULTILINE)
 _HASH = re.compile(r"\s*--hash[= ](?P<hash>\w+:[0-9a-fA-F]+)")
 _NAME = re.compile(r"(?P<name>[A-Za-z0-9][\w.-]*)")

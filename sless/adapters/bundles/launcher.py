@@ -4,6 +4,7 @@ They are pure Python, or fall back to it, so one copy serves every interpreter, 
 be asked for them. They lie in a folder apart: a function sees none of them.
 """
 
+import hashlib
 import shutil
 from collections.abc import Iterator
 from importlib.metadata import distribution
@@ -13,6 +14,12 @@ LAUNCHER_PACKAGES = ("click", "h11", "uvicorn", "websockets")
 """What requirements/function.in resolves to."""
 _LEFT_OUT = frozenset({"__pycache__", ".."})
 """Compiled files, and programs outside of the package folder."""
+
+
+def launcher_version() -> str:
+    """Equal for installations of ours that have the same packages."""
+    versions = [f"{name}=={distribution(name).version}" for name in LAUNCHER_PACKAGES]
+    return hashlib.sha256(" ".join(versions).encode()).hexdigest()[:32]
 
 
 def copy_launcher_site(target: Path) -> None:

@@ -8,7 +8,7 @@ from pathlib import Path
 from sless.adapters.bundles.bundle import Bundle
 from sless.adapters.bundles.installer import Command, Execute, Installer, Lock, lay_out
 from sless.adapters.bundles.interpreters import Interpreter
-from sless.adapters.bundles.launcher import copy_launcher_site
+from sless.adapters.bundles.launcher import copy_launcher_site, launcher_version
 from sless.adapters.bundles.resolutions import Resolutions, Wish
 from sless.adapters.bundles.trees import Trees, tree_key
 from sless.archive import FolderFiles
@@ -102,9 +102,13 @@ class BundleMaker:
         return key
 
     def _launcher_site(self, interpreter: Interpreter) -> str:
-        with self._trees.temporary() as folder:
-            copy_launcher_site(folder)
-            return self._keep(folder, interpreter, kind="launcher-site")
+        key = f"launcher-site-{interpreter.platform}-{launcher_version()}"
+        if not self._trees.has(key):
+            with self._trees.temporary() as folder:
+                copy_launcher_site(folder)
+                self._compile(folder, interpreter)
+                self._trees.keep(folder, key)
+        return key
 
     def _keep(self, folder: Path, interpreter: Interpreter, *, kind: str) -> str:
         """Keeps a copy with its modules compiled: a function may start from it many times."""
