@@ -6,7 +6,7 @@ from api import described
 from api.answers import find_outcome, page_outcomes
 from api.asks import Change, Write, perform
 from api.functions import existing, get_stored
-from api.identity import FUNCTION, FunctionDep
+from api.identity import FUNCTION, BuildPath, FunctionDep
 from api.json_body import JSON, read_json
 from api.models import AskAccepted, RollbackTarget
 from api.services import Services, ServicesDep
@@ -102,7 +102,7 @@ async def _built(services: Services, function: Function, build: str) -> Outcome:
     summary="Cancel a build",
     responses=described.problems(400, 409),
 )
-async def cancel(ref: FunctionDep, build: str, services: ServicesDep) -> AskAccepted:
+async def cancel(ref: FunctionDep, build: BuildPath, services: ServicesDep) -> AskAccepted:
     """Cancels the present ask, its build or its rollout; what served before goes on serving."""
     check_build_id(build)
 

@@ -5,7 +5,7 @@ from fastapi import APIRouter
 from api import described
 from api.answers import describe_present, find_outcome, page_outcomes, parse_token, render_outcome
 from api.functions import AfterQuery, LimitQuery, get_stored
-from api.identity import FUNCTION, FunctionDep
+from api.identity import FUNCTION, BuildPath, FunctionDep
 from api.models import BuildBody, BuildList, RevisionBody, RevisionList
 from api.services import Services, ServicesDep
 from sless.errors import BuildNotFound
@@ -52,7 +52,7 @@ async def _unanswered(services: Services, stored: StoredFunction) -> BuildBody |
     summary="Get a build",
     responses=described.problems(400),
 )
-async def get_build(ref: FunctionDep, build: str, services: ServicesDep) -> BuildBody:
+async def get_build(ref: FunctionDep, build: BuildPath, services: ServicesDep) -> BuildBody:
     """How the newest ask for this build was or is being answered."""
     check_build_id(build)
     stored = await get_stored(services, ref)

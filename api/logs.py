@@ -10,7 +10,7 @@ from fastapi.responses import StreamingResponse
 from api import described
 from api.answers import page_outcomes
 from api.functions import get_stored
-from api.identity import FUNCTION, FunctionDep
+from api.identity import FUNCTION, BuildPath, FunctionDep
 from api.log_chunks import Chunk, list_chunks, parse_offsets
 from api.log_events import follow
 from api.services import Services, ServicesDep
@@ -35,7 +35,7 @@ _UNBUFFERED = {"Cache-Control": "no-store", "X-Accel-Buffering": "no"}
 )
 async def read_log(
     ref: FunctionDep,
-    build: str,
+    build: BuildPath,
     services: ServicesDep,
     follow: Annotated[bool, Query(description="Events until the build has ended.")] = False,  # noqa: FBT002 - a query parameter
     last_event_id: Annotated[

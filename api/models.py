@@ -46,7 +46,7 @@ class Settings(Sent):
     """What may be set beside the code. A field left out keeps its value; null removes it."""
 
     handler: str | None = Field(default=None, examples=["main:handler"])
-    command: list[str] | None = Field(default=None, examples=[["python", "server.py"]])
+    command: list[str] | None = None
     env: SentEnv | None = None
 
 
@@ -65,7 +65,7 @@ class FunctionPatch(Sent):
 class RollbackTarget(Sent):
     """The build to go back to."""
 
-    build: str = Field(examples=["0123456789ab"])
+    build: str = Field(examples=["0123456789ab"], json_schema_extra={"pattern": "^[0-9a-f]{12}$"})
 
 
 class AskAccepted(Answered):

@@ -8,6 +8,7 @@ from fastapi import FastAPI, Request
 from fastapi.exceptions import RequestValidationError
 from fastapi.responses import JSONResponse
 from starlette.exceptions import HTTPException
+from starlette.routing import compile_path
 
 from sless import errors
 from sless.errors import (
@@ -106,10 +107,16 @@ async def _on_validation(request: Request, error: Exception) -> JSONResponse:
 async def _on_framework(request: Request, error: Exception) -> JSONResponse:
     status = error.status_code if isinstance(error, HTTPException) else 500
     response = problem_response(request, _framework_error(request, status, str(error)))
-    allowed = (getattr(error, "headers", None) or {}).get("Allow")
-    if allowed:
-        response.headers["Allow"] = allowed
+    if status == MethodNotAllowed.status:
+        response.headers["Allow"] = ", ".join(_methods_at(request))
     return response
+
+
+def _methods_at(request: Request) -> list[str]:
+    """All methods of an address: the framework names those of its first route alone."""
+    paths = request.app.openapi()["paths"]
+    matching = (paths[path] for path in paths if compile_path(path)[0].match(request.url.path))
+    return sorted({method.upper() for methods in matching for method in methods})
 
 
 def _framework_error(request: Request, status: int, text: str) -> SlessError:

@@ -133,7 +133,7 @@ async def test_what_is_not_there_is_a_problem(client: httpx.AsyncClient) -> None
 async def test_a_method_that_is_not_taken_is_a_problem(client: httpx.AsyncClient) -> None:
     response = await client.post(PATH)
     assert reason_of(response, 405) == "MethodNotAllowed"
-    assert response.headers["allow"]
+    assert response.headers["allow"] == "DELETE, GET, PATCH"
     assert reason_of(await client.request("BREW", f"{PATH}/code"), 405) == "MethodNotAllowed"
 
 
