@@ -9,6 +9,7 @@ from sless.cli.reporter import Reporter
 from sless.cli.shapes import AskReply
 from sless.cli.texts import command, sentence, words
 from sless.cli.waiting import LOG_END_SECONDS, Answer, place_for, result_of, wait_for
+from sless.errors import UserFault, error_for
 from sless.model.function import FunctionRef
 from sless.model.phase import Phase
 
@@ -64,8 +65,13 @@ def _failure(ask: AskReply, answer: Answer) -> str:
     if answer.phase == Phase.SUPERSEDED:
         return f"{answer.message} [{answer.reason}]"
     message = sentence(answer.message).rstrip(".") or f"the build ended {answer.phase}"
-    ref = FunctionRef(ask.namespace, ask.name)
-    logs, again = command("logs", *words(ref)), command("retry", *words(ref))
     reason = f" [{answer.reason}]" if answer.reason else ""
-    end = answer.phase.lower()
-    return f"{ref} {end}: {message}{reason}; {logs} has the log, {again} tries again."
+    ref = FunctionRef(ask.namespace, ask.name)
+    advice = f"{_advice(ref, answer)} ({command('logs', *words(ref))} has the log)"
+    return f"{ref} {answer.phase.lower()}: {message}{reason}; {advice}."
+
+
+def _advice(ref: FunctionRef, answer: Answer) -> str:
+    if isinstance(error_for(answer.reason, ""), UserFault):
+        return "mend it and deploy again"
+    return f"try again with {command('retry', *words(ref))}"

@@ -13,7 +13,7 @@ from sless.cli.options import (
 )
 from sless.cli.output import Json, say, say_fields, say_json, say_table
 from sless.cli.shapes import objects_at, text_at, texts_at
-from sless.cli.show import BUILD_HEADER, build_row
+from sless.cli.show import BUILD_HEADER, build_row, own_reason
 from sless.cli.texts import age, sentence
 from sless.model.function import FunctionRef
 from sless.model.phase import Phase
@@ -49,11 +49,12 @@ def _fields(ref: FunctionRef, manifest: Json) -> list[tuple[str, str]]:
     env = [
         f"{text_at(v, 'name')}={text_at(v, 'value')}" for v in objects_at(manifest, "spec", "env")
     ]
+    phase = text_at(manifest, "status", "phase") or Phase.PENDING.value
     return [
         ("Function", str(ref)),
         ("URL", text_at(manifest, "status", "url")),
-        ("Phase", text_at(manifest, "status", "phase") or "Pending"),
-        ("Reason", text_at(manifest, "status", "reason")),
+        ("Phase", phase),
+        ("Reason", own_reason(manifest.get("status"))),
         ("Message", sentence(text_at(manifest, "status", "message"))),
         ("Runtime", text_at(manifest, "spec", "runtime")),
         ("Handler", text_at(manifest, "spec", "handler")),
@@ -96,14 +97,13 @@ def _say_conditions(manifest: Json) -> None:
 
 
 def _condition_line(condition: Json) -> str:
+    kind, reason = text_at(condition, "type"), text_at(condition, "reason")
     said = {"True": "yes", "False": "no"}.get(text_at(condition, "status"), "unknown")
     why = ": ".join(
-        part
-        for part in (text_at(condition, "reason"), sentence(text_at(condition, "message")))
-        if part
+        part for part in (reason, sentence(text_at(condition, "message"))) if part and part != kind
     )
     since = age(text_at(condition, "lastTransitionTime"))
-    line = f"{text_at(condition, 'type')}: {said}, for {since}"
+    line = f"{kind}: {said}, for {since}"
     return f"{line} ({why})" if why else line
 
 

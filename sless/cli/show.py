@@ -84,11 +84,17 @@ def build_row(build: Json) -> tuple[str, ...]:
         text_at(build, "id"),
         str(number_at(build, "generation")),
         text_at(build, "phase"),
-        text_at(build, "reason") or "-",
+        own_reason(build) or "-",
         text_at(build, "runtime"),
         took(started, ended),
         age(started or ended),
     )
+
+
+def own_reason(state: object) -> str:
+    """The reason, where it says more than the phase beside it."""
+    reason = text_at(state, "reason")
+    return "" if reason == text_at(state, "phase") else reason
 
 
 def _function_row(manifest: Json) -> tuple[str, ...]:

@@ -31,7 +31,7 @@ def _build(generation: int, **others: str) -> dict[str, Any]:
         "id": BUILD,
         "generation": generation,
         "phase": "Ready",
-        "reason": "",
+        "reason": "Ready",
         "runtime": "python3.11",
         "startedAt": "2026-01-02T03:04:05Z",
         "endedAt": "2026-01-02T03:04:17.5Z",
@@ -67,7 +67,10 @@ def test_get_tells_in_plain_words(sless: Cli, deployed: dict[str, Any]) -> None:
         "reason": "HandlerImportFailed",
         "message": "ImportError: no\nmodule",
         "observedGeneration": 2,
-        "conditions": [{"type": "Ready", "status": "False", "reason": "HandlerImportFailed"}],
+        "conditions": [
+            {"type": "Built", "status": "True", "reason": "Built", "message": "It is there."},
+            {"type": "Ready", "status": "False", "reason": "HandlerImportFailed"},
+        ],
     }
     done = sless("get", "hello")
     assert done.code == 0
@@ -76,6 +79,7 @@ def test_get_tells_in_plain_words(sless: Cli, deployed: dict[str, Any]) -> None:
     assert "Environment  A=1, B=2" in lines
     assert "Generation   2, while 1 is serving" in lines
     assert "The newest ask is not served; the last good version goes on answering." in lines
+    assert "Built: yes, for - (It is there.)" in lines
     assert "Ready: no, for - (HandlerImportFailed)" in lines
     assert any(line.startswith(BUILD) and "12.5s" in line for line in lines)
     assert json.loads(sless("get", "hello", "-o", "json").out) == deployed

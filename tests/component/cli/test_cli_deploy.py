@@ -84,9 +84,15 @@ def test_a_failed_build_shows_its_log_and_what_to_do(
     assert "| Collecting lib" in done.err
     assert done.err.splitlines()[-1] == (
         "Error: team-a/hello-world failed: No such lib [DependencyInstallFailed]; "
-        "`sless logs hello-world -n team-a` has the log, "
-        "`sless retry hello-world -n team-a` tries again."
+        "mend it and deploy again (`sless logs hello-world -n team-a` has the log)."
     )
+
+
+def test_a_failure_of_nobody_may_be_retried(sless: Cli, api: ScriptedApi, hello: Path) -> None:
+    api.phases = [{"phase": "Failed", "reason": "BuildLost", "message": "Its pod vanished."}]
+    done = sless("deploy", str(hello), "-n", "team-a")
+    assert done.code == 1
+    assert "; try again with `sless retry hello-world -n team-a` (" in done.err
 
 
 def test_a_failure_is_json_as_well(sless: Cli, api: ScriptedApi, hello: Path) -> None:
