@@ -190,18 +190,23 @@ class BuildWorkflow:
 
     async def _step(self, name: str, work: Awaitable[T]) -> T:
         """Runs a step and notes its times for people."""
-        started, reason = now(), ""
+        started = now()
         try:
-            return await work
+            done = await work
         except asyncio.CancelledError:
-            reason = self._why
+            self._note(name, started, reason=self._why)
             raise
         except ActivityError as error:
-            reason = self._why if is_cancelled_exception(error) else told(error)[0]
+            cancelled = is_cancelled_exception(error)
+            self._note(name, started, reason=self._why if cancelled else told(error)[0])
             raise
-        finally:
-            step = Step(name, started, now(), reason)
-            self._report = replace(self._report, steps=(*self._report.steps, step))
+        # Not in a `finally`: that also runs when the workflow is evicted from a worker's cache.
+        self._note(name, started)
+        return done
+
+    def _note(self, name: str, started: str, *, reason: str = "") -> None:
+        step = Step(name, started, now(), reason)
+        self._report = replace(self._report, steps=(*self._report.steps, step))
 
 
 def _nonce() -> str:
