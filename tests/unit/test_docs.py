@@ -63,5 +63,11 @@ def test_every_decision_is_short_and_listed() -> None:
     assert [record.name for record in records if len(record.read_text().splitlines()) >= 40] == []
 
 
+def test_every_page_is_in_the_index() -> None:
+    index = (ROOT / "docs" / "README.md").read_text()
+    pages = [path.name for path in (ROOT / "docs").glob("*.md") if path.name != "README.md"]
+    assert [page for page in pages if f"({page})" not in index] == []
+
+
 def test_the_map_fits_on_a_desk() -> None:
     assert len((ROOT / "ARCHITECTURE.md").read_text().splitlines()) < 200
