@@ -59,6 +59,7 @@ class Process:
 
 async def start_process(part: Part, *, log: RotatingLog, pid_file: Path) -> Process:
     """Starts the part in a session of its own. Call from the main thread: see `leash`."""
+    log.begin()
     if part.ready_file is not None:
         part.ready_file.unlink(missing_ok=True)
     process = await asyncio.create_subprocess_exec(

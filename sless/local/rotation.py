@@ -18,6 +18,11 @@ class RotatingLog:
         self._tail: deque[bytes] = deque()
         self._tail_bytes = 0
 
+    def begin(self) -> None:
+        """A run of the part begins: what an earlier one said is not its last lines."""
+        self._tail.clear()
+        self._tail_bytes = 0
+
     def write(self, data: bytes) -> None:
         """Appends; on a full disk the line is lost, since a part must not stop for its log."""
         self._remember(data)
@@ -29,7 +34,7 @@ class RotatingLog:
             return
 
     def last_lines(self, count: int) -> list[str]:
-        """The newest non-empty lines of what this run wrote, oldest first."""
+        """The newest non-empty lines of the present run, oldest first."""
         text = b"".join(self._tail).decode(errors="replace")
         return [line.rstrip() for line in text.splitlines() if line.strip()][-count:]
 
