@@ -30,7 +30,7 @@ class Failures(Interceptor):
 
 
 class _Translating(ActivityInboundInterceptor):
-    async def execute_activity(self, input: ExecuteActivityInput) -> Any:  # noqa: A002, ANN401  # the SDK's signature
+    async def execute_activity(self, input: ExecuteActivityInput) -> Any:  # noqa: A002  # the SDK's signature
         try:
             return await super().execute_activity(input)
         except FailureError:
