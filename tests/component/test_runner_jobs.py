@@ -1,16 +1,19 @@
 """Build jobs against real processes: hostile, endless, hungry, killed."""
 
 import asyncio
+import sqlite3
 from collections.abc import AsyncIterator
 from dataclasses import replace
 from pathlib import Path
 
 import pytest
 
+from sless.adapters.sqlite.jobs import find_job, insert_job, list_jobs
 from sless.local.runner.settings import MIB, RunnerSettings
 from sless.model.attempt import AttemptState
+from sless.naming import job_name
 from tests.component.contexts import HELLO, IN_TREE, silence
-from tests.component.runner_home import RunnerHome, eventually, running
+from tests.component.runner_home import BUILD, DEADLINE, F, RunnerHome, eventually, running
 
 pytestmark = pytest.mark.real
 
@@ -179,3 +182,26 @@ async def test_a_missing_interpreter_is_told_with_what_is_there(home: RunnerHome
     status = await home.ended(attempt)
     assert status.reason == "RuntimeUnavailable"
     assert "python3.11" in status.message
+
+
+async def test_only_so_many_ended_jobs_are_kept(home: RunnerHome) -> None:
+    attempt = home.attempt({"handler.py": HELLO})
+    await home.start(attempt)
+    await home.ended(attempt)
+    await home.database.write(_copy_job, name=job_name(F.name, BUILD, attempt.nonce), copies=205)
+    async with asyncio.timeout(DEADLINE):
+        while True:
+            kept = {job.nonce for job in await home.database.read(list_jobs)}
+            if len(kept) <= 200:
+                break
+            await asyncio.sleep(0.02)
+    assert len(kept) == 200
+    assert attempt.nonce in kept, "the newest stay"
+
+
+def _copy_job(connection: sqlite3.Connection, *, name: str, copies: int) -> None:
+    job = find_job(connection, name)
+    assert job
+    for number in range(copies):
+        copy = replace(job, name=f"old-{number}", nonce=f"old-{number}")
+        assert insert_job(connection, copy)

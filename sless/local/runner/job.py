@@ -62,7 +62,7 @@ class Job:
         except SlessError as error:
             return failed(error)
         except OSError as error:
-            if error.errno not in {errno.ENOSPC, errno.EDQUOT}:
+            if not _is_full(error):
                 raise
             return failed(DiskFull("The disk of the home is full; free some space."))
 
@@ -120,6 +120,12 @@ class Job:
     def _log(self, container: str) -> JobLog:
         path = self._folder / f"{container}.log"
         return JobLog(path, limit=self._order.log_bytes, secrets=find_secrets(os.environ))
+
+
+def _is_full(error: OSError) -> bool:
+    # What copies a whole tree gathers its errors, and has no number of its own.
+    gathered = os.strerror(errno.ENOSPC) in str(error)
+    return gathered or error.errno in {errno.ENOSPC, errno.EDQUOT}
 
 
 def _stop(number: int, _frame: object) -> NoReturn:

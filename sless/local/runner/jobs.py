@@ -14,7 +14,7 @@ from sless.adapters.bundles.environment import render_installer_environment
 from sless.adapters.bundles.interpreters import Interpreter
 from sless.adapters.sqlite.database import Database
 from sless.adapters.sqlite.jobs import Job, Wanted, delete_job, report_job
-from sless.errors import BuildLost, SlessError
+from sless.errors import BuildLost, InternalError, SlessError
 from sless.local.layout import Layout
 from sless.local.process import describe_end
 from sless.local.rotation import RotatingLog
@@ -30,6 +30,9 @@ _OVERTIME_SECONDS = 30.0
 """A job ends itself at its deadline; one that does not is killed so much later."""
 _STOP_SECONDS = 10.0
 """A job may take so long to end what it started."""
+_KEPT_JOBS = 200
+"""That have ended: their logs are in S3 by then, but a worker may have been away for a day."""
+_ENDED = frozenset({AttemptState.SUCCEEDED, AttemptState.FAILED})
 _OUTPUT_BYTES = 1024 * 1024
 """Of what a job's own process says, which is nothing unless it breaks."""
 _log = structlog.get_logger()
@@ -83,6 +86,8 @@ class Jobs:
                     running.stop.set()
             elif job.state is AttemptState.PENDING and running is None and self._has_room():
                 self._start(job, self._run(job))
+        for job in self._superfluous(rows):
+            self._start(job, self._delete(job))
 
     async def close(self) -> None:
         """Ends every job; the next runner finds them lost."""
@@ -93,6 +98,17 @@ class Jobs:
 
     def _has_room(self) -> bool:
         return len(self._running) < self._settings.builds
+
+    def _superfluous(self, rows: Sequence[Job]) -> Sequence[Job]:
+        """The oldest that have ended, beyond those kept for whoever reads their logs late."""
+        ended = [job for job in rows if job.state in _ENDED and job.name not in self._running]
+        return sorted(ended, key=self._ended_at, reverse=True)[_KEPT_JOBS:]
+
+    def _ended_at(self, job: Job) -> float:
+        try:
+            return self._folder(job).stat().st_mtime
+        except OSError:
+            return 0.0
 
     def _start(self, job: Job, work: Coroutine[None, None, None]) -> None:
         running = _Running()
@@ -127,6 +143,9 @@ class Jobs:
             return failed(error)
         except OSError as error:
             return failed(BuildLost(f"The build's process could not be started: {error}."))
+        except Exception:  # noqa: BLE001 - a row must not stay Running for ever
+            _log.exception("a job failed by a defect", job=job.name)
+            return failed(InternalError("The build failed by a defect of sless; see its log."))
         return find_result(self._folder(job)) or _lost(how)
 
     async def _carry_out(self, job: Job, interpreter: Interpreter) -> str:
