@@ -1,22 +1,26 @@
-"""Chooses the embedded home's adapters: each role opens what it needs, from the settings alone."""
+"""Chooses the embedded home's adapters: each role opens what it needs, from the settings alone.
+
+Temporal's and S3's clients are imported where they are opened: half a second each, which the runner
+does not need.
+"""
 
 import asyncio
 import time
 from collections.abc import AsyncIterator, Awaitable, Callable
 from contextlib import asynccontextmanager
-from typing import TypeVar
-
-from temporalio.client import Client
-from temporalio.envconfig import ClientConfig
-from temporalio.service import RPCError
+from typing import TYPE_CHECKING, TypeVar
 
 from sless.adapters.bundles.images import BundleImages
-from sless.adapters.s3 import S3Endpoint, S3Objects, connect_s3
 from sless.adapters.sqlite.database import Database
-from sless.adapters.temporal_runs import TemporalRuns
 from sless.errors import InvalidSetting, Transient, WorkflowsUnavailable
 from sless.local.layout import Layout
 from sless.settings import Settings
+
+if TYPE_CHECKING:
+    from temporalio.client import Client
+
+    from sless.adapters.s3 import S3Objects
+    from sless.adapters.temporal_runs import TemporalRuns
 
 _T = TypeVar("_T")
 
@@ -42,12 +46,14 @@ async def open_database(settings: Settings) -> AsyncIterator[Database]:
 
 
 @asynccontextmanager
-async def open_objects(settings: Settings) -> AsyncIterator[S3Objects]:
+async def open_objects(settings: Settings) -> AsyncIterator["S3Objects"]:
     """The bucket, made if absent, in a store that keeps what is written once.
 
     Raises `StorageUnavailable` when S3 does not answer within the deadline of a start, and
     `InvalidSetting` when it would overwrite.
     """
+    from sless.adapters.s3 import S3Endpoint, S3Objects, connect_s3
+
     storage = settings.storage
     client = await asyncio.to_thread(
         connect_s3,
@@ -62,8 +68,11 @@ async def open_objects(settings: Settings) -> AsyncIterator[S3Objects]:
         objects.close()
 
 
-async def connect_temporal(settings: Settings) -> Client:
+async def connect_temporal(settings: Settings) -> "Client":
     """A client by Temporal's own variables; raises `WorkflowsUnavailable` after the deadline."""
+    from temporalio.client import Client
+    from temporalio.envconfig import ClientConfig
+    from temporalio.service import RPCError
 
     async def connect() -> Client:
         try:
@@ -74,8 +83,10 @@ async def connect_temporal(settings: Settings) -> Client:
     return await _patiently(connect, seconds=settings.deadlines.start)
 
 
-def make_runs(settings: Settings, client: Client) -> TemporalRuns:
+def make_runs(settings: Settings, client: "Client") -> "TemporalRuns":
     """Runs on the settings' task queue, with links to the home's Temporal UI."""
+    from sless.adapters.temporal_runs import TemporalRuns
+
     temporal = settings.temporal
     return TemporalRuns(client, ui_url=temporal.ui_url, task_queue=temporal.task_queue)
 
