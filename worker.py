@@ -29,6 +29,7 @@ from sless.local.compose import (
     open_objects,
 )
 from sless.local.roles.process import run_role
+from sless.local.temporal import ensure_retention
 from sless.readiness import tell_ready
 from sless.runtime import runtime_files
 from sless.settings import Settings
@@ -88,6 +89,7 @@ def make_worker(client: Client, pipeline: Pipeline, *, task_queue: str, **option
 async def work(settings: Settings) -> None:
     """Runs the pipeline until it is cancelled; then its activities leave, each within a poll."""
     client = await connect_temporal(settings)
+    await ensure_retention(client)
     async with open_pipeline(settings, client) as pipeline:
         worker = make_worker(client, pipeline, task_queue=settings.temporal.task_queue)
         async with worker:

@@ -2,9 +2,21 @@
 
 import sys
 from dataclasses import dataclass
+from datetime import timedelta
 from pathlib import Path
 
+from google.protobuf.duration_pb2 import Duration
+from temporalio.api.namespace.v1 import NamespaceConfig
+from temporalio.api.workflowservice.v1 import UpdateNamespaceRequest
+from temporalio.client import Client
+from temporalio.service import RPCError
+
 from sless.attributes import REGISTERED
+from sless.errors import WorkflowsUnavailable
+
+RETENTION = timedelta(days=30)
+"""How long a closed run can be looked at in Temporal UI, where the dev server's own day is short.
+Outcomes do not depend on it."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -44,3 +56,18 @@ class TemporalServer:
             "--log-level=warn",
             *(f"--search-attribute={name}={kind}" for name, kind in REGISTERED),
         ]
+
+
+async def ensure_retention(client: Client) -> None:
+    """Keeps closed runs for `RETENTION`; raises `WorkflowsUnavailable`."""
+    retention = Duration()
+    retention.FromTimedelta(RETENTION)
+    try:
+        await client.workflow_service.update_namespace(
+            UpdateNamespaceRequest(
+                namespace=client.namespace,
+                config=NamespaceConfig(workflow_execution_retention_ttl=retention),
+            )
+        )
+    except RPCError as error:
+        raise WorkflowsUnavailable(f"Temporal does not answer: {error}.") from error
