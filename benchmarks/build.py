@@ -38,6 +38,7 @@ async def measure(folder: Path) -> tuple[float, float, float]:
     def own_cache(settings: RunnerSettings) -> RunnerSettings:
         return replace(settings, environ={**settings.environ, "UV_CACHE_DIR": str(folder / "uv")})
 
+    (folder / "data/images").mkdir(parents=True)
     async with running(folder, adjust=own_cache) as home:
         cold = await build_once(home, HELLO)
         changed = await build_once(home, f"{HELLO}# changed\n")

@@ -1,16 +1,20 @@
 """A home with a runner in it and nothing else: database, images, contexts over HTTP."""
 
 import asyncio
+import atexit
 import contextlib
 import os
+import tempfile
 import time
 import uuid
 from collections.abc import AsyncIterator, Callable, Mapping
 from dataclasses import dataclass, field, replace
+from functools import cache
 from pathlib import Path
 
 from sless.adapters.bundles.builder import BundleBuilder
 from sless.adapters.bundles.images import BundleImages
+from sless.adapters.bundles.trees import remove_tree
 from sless.adapters.sqlite.database import Database
 from sless.local.layout import Layout
 from sless.local.runner.processes import find_marked
@@ -107,6 +111,8 @@ async def a_home(
     data, web = folder / "data", folder / "web"
     for path in (data, web):
         path.mkdir(exist_ok=True)
+    if not (data / "images").exists():
+        (data / "images").symlink_to(shared_images())
     database = Database(data / "home.db")
     images = BundleImages(Layout(data).images)
     installing = {**environ, "UV_CACHE_DIR": str(shared_cache())}
@@ -150,6 +156,14 @@ async def running(
 def shared_cache() -> Path:
     """uv's cache of all tests: what they install is fetched once."""
     return Path(os.environ.get("UV_CACHE_DIR") or Path.home() / ".cache" / "uv")
+
+
+@cache
+def shared_images() -> Path:
+    """The images of all tests in this process: what is the same is made once."""
+    folder = Path(tempfile.mkdtemp(prefix="sless-images-"))
+    atexit.register(remove_tree, folder)
+    return folder
 
 
 async def eventually(condition: Callable[[], object], *, seconds: float = DEADLINE) -> None:

@@ -20,16 +20,8 @@ from tests.component.runner_home import RunnerHome, eventually, running
 pytestmark = pytest.mark.real
 
 
-@pytest.fixture(scope="module")
-def images(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """One folder of images for all tests here: what is the same is made once."""
-    return tmp_path_factory.mktemp("images")
-
-
 @pytest.fixture
-async def home(tmp_path: Path, images: Path) -> AsyncIterator[RunnerHome]:
-    (tmp_path / "data").mkdir()
-    (tmp_path / "data/images").symlink_to(images)
+async def home(tmp_path: Path) -> AsyncIterator[RunnerHome]:
     async with running(tmp_path, adjust=_drain_quickly) as made:
         yield made
 
