@@ -1,6 +1,7 @@
 """Build jobs against real processes: hostile, endless, hungry, killed."""
 
 import asyncio
+import os
 import sqlite3
 from collections.abc import AsyncIterator
 from dataclasses import replace
@@ -17,8 +18,8 @@ from tests.component.runner_home import BUILD, DEADLINE, F, RunnerHome, eventual
 
 pytestmark = pytest.mark.real
 
-PATIENCE = "1000.25"
-"""What the endless sleep for: tells their processes apart from all others."""
+PATIENCE = f"1000.{os.getpid()}"
+"""What the endless sleep for: tells their processes apart from all others, other tests' too."""
 ENDLESS = {
     "pyproject.toml": IN_TREE,
     # One child of its own, one that left for a session of its own, one without our environment.
