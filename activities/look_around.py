@@ -10,6 +10,7 @@ from sless.decide.next_step import Seen
 from sless.model.deployment import Deployment
 from sless.model.function import Function, FunctionRef
 from sless.model.outcome import Outcome, parse_outcome
+from sless.model.veil import veiled_deployment, veiled_function
 from sless.naming import build_id, outcome_key, repair_key
 from sless.ports import Deployments, Functions, Images, Objects
 
@@ -25,10 +26,10 @@ class Looking:
 
     @activity.defn
     async def look_around(self, order: LookAround) -> Seen:
-        """What is there now; the Function is read before all that is judged by it."""
+        """What is there now, veiled; the Function is read before all that is judged by it."""
         function = order.pinned or await self._newest(order.function)
         if function is None:
-            return Seen(None, deployment=await self._deployment(order.function))
+            return Seen(None, deployment=_veiled(await self._deployment(order.function)))
         outcome, repair_failed, uploaded, image, deployment = await asyncio.gather(
             self._outcome(function),
             self._repair_failed(function),
@@ -41,13 +42,14 @@ class Looking:
             outcome=outcome,
             uploaded=uploaded,
             image=image,
-            deployment=deployment,
+            deployment=_veiled(deployment),
+            revision=deployment.revision.hash if deployment is not None else "",
             repair_failed=repair_failed,
         )
 
     async def _newest(self, ref: FunctionRef) -> Function | None:
         stored = await self.functions.find(ref.namespace, ref.name)
-        return stored.function if stored is not None else None
+        return veiled_function(stored.function) if stored is not None else None
 
     async def _deployment(self, ref: FunctionRef) -> Deployment | None:
         return await self.deployments.find(ref.namespace, ref.name)
@@ -66,3 +68,7 @@ class Looking:
         build = build_id(function.spec.s3_key)
         digest = await self.images.find(function.ref, build)
         return self.images.reference(function.ref, digest) if digest is not None else None
+
+
+def _veiled(deployment: Deployment | None) -> Deployment | None:
+    return veiled_deployment(deployment) if deployment is not None else None

@@ -117,7 +117,7 @@ class PutBackGood:
 
 @dataclass(frozen=True, slots=True)
 class CleanUpDeployment:
-    """Delete what was deployed for a Function that is gone."""
+    """Delete what was deployed for a Function that is gone; only names and uid are looked at."""
 
     deployment: Deployment
 

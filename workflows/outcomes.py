@@ -31,7 +31,7 @@ def outcome_of(
         build=build,
         runtime=function.spec.runtime,
         image=seen.image or "",
-        revision=deployment.revision.hash if deployment is not None and serves else "",
+        revision=seen.revision if serves else "",
         log_prefix=report.log_prefix if report is not None else "",
         workflow_id=info.workflow_id,
         run_id=info.run_id,

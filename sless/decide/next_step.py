@@ -54,6 +54,8 @@ class Seen:
     image: str | None = None
     """The build's image by digest, when the registry has it."""
     deployment: Deployment | None = None
+    revision: str = ""
+    """The hash of the Deployment's real revision: `deployment` may be veiled."""
     repair_failed: bool = False
     """Whether an image that vanished under this answered ask could not be built again."""
 

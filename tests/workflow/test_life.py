@@ -1,6 +1,8 @@
 """The life of an upload, end to end on a real Temporal server."""
 
 import asyncio
+import base64
+import re
 
 import pytest
 
@@ -214,3 +216,27 @@ async def test_a_repair_that_fails_is_not_tried_twice(rig: Rig) -> None:
             await rig.ended()
     assert len(rig.builder.created) == 2
     assert await rig.outcome(function) == outcome
+
+
+async def test_values_of_variables_never_enter_a_history(rig: Rig) -> None:
+    secret = [{"name": "PASSWORD", "value": "hunter2-in-no-history"}]
+    async with rig.worker():
+        key = await rig.upload()
+        outcome = await rig.outcome(await rig.ask(key, env=secret))
+        await rig.ended()
+        await rig.functions.delete(rig.namespace, rig.name)
+        await rig.look()
+        await rig.ended()
+        told = [
+            (await handle.fetch_history()).to_json()
+            for handle in (rig.handle(), rig.build_handle(key))
+        ]
+    assert outcome.phase is Phase.READY
+    assert outcome.revision
+    decoded = b"".join(
+        base64.b64decode(payload)
+        for history in told
+        for payload in re.findall(r'"data":\s*"([^"]+)"', history)
+    )
+    assert b"PASSWORD" in decoded, "the payloads were found"
+    assert b"hunter2" not in decoded
