@@ -102,7 +102,8 @@ def test_an_unpacked_context_says_the_same_as_the_zip(tmp_path: Path) -> None:
     files = {"requirements.txt": "six\n-r sub/more.txt", "sub/more.txt": "idna", "x": ""}
     opened = open_context(files_zip(tmp_path / "a.zip", files))
     with tarfile.open(tmp_path / "a.tar.gz") as tar:
-        tar.extractall(tmp_path / "unpacked", filter="data")
+        tar.extraction_filter = getattr(tarfile, "data_filter", None)  # since 3.11.4
+        tar.extractall(tmp_path / "unpacked")  # noqa: S202 - see above
     found = find_dependencies(FolderFiles(tmp_path / "unpacked" / "code"), Language.PYTHON)
     assert found == opened.context.contents.dependencies
 

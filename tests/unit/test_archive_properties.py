@@ -146,7 +146,8 @@ def check_within(context: Path) -> None:
     """Unpacks with nothing checked, as a naive builder would, and looks where everything went."""
     with tempfile.TemporaryDirectory() as name, tarfile.open(context) as tar:
         inside = Path(name, "inside").resolve()
-        tar.extractall(inside, filter="fully_trusted")  # noqa: S202 - that is the test
+        tar.extraction_filter = getattr(tarfile, "fully_trusted_filter", None)  # since 3.11.4
+        tar.extractall(inside)  # noqa: S202 - that is the test
         assert [one.name for one in inside.parent.iterdir()] == ["inside"]
         for found in inside.rglob("*"):
             assert found.resolve().is_relative_to(inside / found.relative_to(inside).parts[0])
