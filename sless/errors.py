@@ -16,7 +16,8 @@ SlessError
 │                             ReadinessTimedOut
 ├── Refusal                   the state of things forbids it: another ask is needed
 │   ├── Denied                Unauthenticated, Forbidden                                    401, 403
-│   ├── NotFound              FunctionNotFound, BuildNotFound, RouteNotFound, ObjectMissing     404
+│   ├── NotFound              FunctionNotFound, BuildNotFound, RouteNotFound, ObjectMissing,
+│   │                         ImageMissing                                                      404
 │   └── Conflict              VersionConflict, AlreadyExists, ManagedElsewhere, CancelTooLate,
 │                             UploadMissing, NothingToDo                                        409
 ├── Transient                 somebody's bad minute: retried with backoff                       503
@@ -258,6 +259,10 @@ class BuildNotFound(NotFound):
 
 class RouteNotFound(NotFound):
     """No such address."""
+
+
+class ImageMissing(NotFound):
+    """The registry has lost the image of a revision."""
 
 
 class ObjectMissing(NotFound):

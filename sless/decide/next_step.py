@@ -3,7 +3,7 @@
 from dataclasses import dataclass
 from enum import StrEnum
 
-from sless.errors import InvalidKey
+from sless.errors import ImageMissing, InvalidKey
 from sless.model.deployment import Deployment, FailedNote, wanted_revision
 from sless.model.function import Ask, Function
 from sless.model.outcome import Outcome
@@ -270,7 +270,7 @@ def _restore(seen: Seen, function: Function) -> NextStep:
         return Finish()
     image = seen.image or _image_of(function, deployment)
     if deployment is not None and image and _serves(function, deployment, image):
-        lost = deployment.availability.reason == "ImageMissing"
+        lost = deployment.availability.reason == ImageMissing.reason
         if not (lost and seen.image is None):
             return Finish()
     if seen.image is not None:

@@ -4,6 +4,7 @@ from dataclasses import dataclass
 from enum import Enum, auto
 
 from sless.decide.next_step import Finish, Seen, next_step
+from sless.errors import ImageMissing
 from sless.model.deployment import Deployment
 from sless.model.function import Function
 from sless.model.outcome import Outcome
@@ -84,7 +85,7 @@ def _terminated(sight: Sight) -> bool:
 def _known_image(sight: Sight) -> str | None:
     """The registry is not asked: an image is there until a pod says that it is not."""
     deployment = sight.deployment
-    if deployment is not None and deployment.availability.reason == "ImageMissing":
+    if deployment is not None and deployment.availability.reason == ImageMissing.reason:
         return None
     return (sight.outcome.image or None) if sight.outcome is not None else None
 

@@ -7,7 +7,7 @@ from pathlib import Path
 
 from sless.adapters.bundles.images import BundleImages
 from sless.adapters.sqlite.database import Database
-from sless.errors import BuildLost
+from sless.errors import ImageMissing
 from sless.local.layout import Layout
 from sless.local.runner.child import Child, start_child
 from sless.local.runner.function_logs import FunctionLogs
@@ -45,7 +45,7 @@ async def start_revision(
 ) -> Child:
     """Starts a process of that revision, to listen on that port, in its folder.
 
-    Raises `BuildLost` without its image, `RuntimeUnavailable`, `RegistryUnavailable` or OSError.
+    Raises `ImageMissing` without its image, `RuntimeUnavailable`, `RegistryUnavailable` or OSError.
     """
     _clean(folder)
     process = await _render(revision, around=around, folder=folder, port=port)
@@ -68,7 +68,7 @@ async def _render(
 ) -> FunctionProcess:
     bundle = around.images.find_bundle(revision.image)
     if bundle is None:
-        raise BuildLost(f"The image {revision.image} is not there any more.")
+        raise ImageMissing(f"The image {revision.image} is not there any more.")
     return render_process(
         revision,
         bundle=bundle,
