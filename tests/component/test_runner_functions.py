@@ -158,3 +158,10 @@ async def test_idle_functions_cost_nothing(deploying: Deploying) -> None:
 def _ticks(pid: int) -> int:
     fields = Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()
     return int(fields[11]) + int(fields[12])
+
+
+async def test_what_cannot_be_started_at_all_is_judged(deploying: Deploying) -> None:
+    # No Function gets as far as this: it stands for every defect on the way to a process.
+    await deploying.deploy({"handler.py": HELLO}, env=(EnvVar("A=B", "1"),))
+    judged = await deploying.judged()
+    assert (judged.progress, judged.reason) == (Progress.FAILED, "InternalError")

@@ -15,7 +15,7 @@ from sless.adapters.sqlite.instances import (
     delete_instance,
     upsert_instance,
 )
-from sless.errors import FunctionCrashed, SlessError
+from sless.errors import FunctionCrashed, InternalError, SlessError
 from sless.local.ports import PortReservations
 from sless.local.runner.child import Child
 from sless.local.runner.crash import Crash, find_crash
@@ -99,6 +99,9 @@ class RunningInstance:
         except OSError as error:
             message = f"The function's process cannot be started: {error}."
             return Crash(FunctionCrashed.reason, message)
+        except Exception:  # noqa: BLE001 - it would start again at once, for ever and unjudged
+            _log.exception("a function failed by a defect", function=str(self._function))
+            return Crash(InternalError.reason, "The function was lost by a defect of sless.")
         return find_crash(self._folder / TERMINATION_LOG, code=code, lines=lines.get())
 
     async def _live(self, port: int, write: Callable[[bytes], None]) -> int:

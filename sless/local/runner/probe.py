@@ -15,7 +15,7 @@ async def is_ready(port: int) -> bool:
     try:
         async with asyncio.timeout(_SECONDS):
             return await _ask(port)
-    except (OSError, TimeoutError):
+    except (OSError, TimeoutError, ValueError):  # the last: a line without end is no HTTP
         return False
 
 
