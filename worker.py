@@ -38,6 +38,8 @@ from workflows.function import FunctionWorkflow
 
 GRACE = timedelta(seconds=5)
 """For activities to notice that the worker leaves: those that wait do so within a poll."""
+CONCURRENT_ACTIVITIES = 1000
+"""Nearly all only wait for a Job; fewer places would let waiting builds keep out short calls."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -77,6 +79,7 @@ def make_worker(client: Client, pipeline: Pipeline, *, task_queue: str, **option
         activities=pipeline.activities(),
         interceptors=[Failures()],
         graceful_shutdown_timeout=GRACE,
+        max_concurrent_activities=CONCURRENT_ACTIVITIES,
         # A beat is sent at most so late: it carries the news of a cancellation.
         max_heartbeat_throttle_interval=timedelta(seconds=3),
         default_heartbeat_throttle_interval=timedelta(seconds=3),

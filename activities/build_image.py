@@ -17,6 +17,8 @@ from sless.ports.runs import RunState
 
 POLL_SECONDS = 0.5
 """How late a log line or an end may be seen."""
+QUEUE_SECONDS = 6 * 3600
+"""How long a Job may wait for its turn before it can no longer fetch its context."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -63,7 +65,7 @@ class Building:
 
     async def _follow(self, attempt: Attempt) -> AttemptStatus:
         url = await self.objects.presign(
-            context_key(attempt.context_sha256), seconds=attempt.deadline_seconds
+            context_key(attempt.context_sha256), seconds=attempt.deadline_seconds + QUEUE_SECONDS
         )
         await self.builder.ensure(attempt, context_url=url)
         log = LogCopy(self.builder, self.objects, attempt)

@@ -4,6 +4,7 @@ import asyncio
 import os
 import shutil
 import sys
+from collections import Counter
 from collections.abc import Callable, Coroutine, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -84,8 +85,7 @@ class Jobs:
                     self._start(job, self._delete(job))
                 else:
                     running.stop.set()
-            elif job.state is AttemptState.PENDING and running is None and self._has_room():
-                self._start(job, self._run(job))
+        self._start_waiting(rows)
         for job in self._superfluous(rows):
             self._start(job, self._delete(job))
 
@@ -96,8 +96,12 @@ class Jobs:
         tasks = [running.task for running in self._running.values() if running.task]
         await asyncio.gather(*tasks, return_exceptions=True)
 
-    def _has_room(self) -> bool:
-        return len(self._running) < self._settings.builds
+    def _start_waiting(self, rows: Sequence[Job]) -> None:
+        waiting = [job for job in rows if _waits(job) and job.name not in self._running]
+        while waiting and len(self._running) < self._settings.builds:
+            job = next_job(waiting, running=[job for job in rows if job.name in self._running])
+            waiting.remove(job)
+            self._start(job, self._run(job))
 
     def _superfluous(self, rows: Sequence[Job]) -> Sequence[Job]:
         """The oldest that have ended, beyond those kept for whoever reads their logs late."""
@@ -222,6 +226,17 @@ class Jobs:
             message=result.message,
             log=str(self._folder(job)),
         )
+
+
+def next_job(waiting: Sequence[Job], *, running: Sequence[Job]) -> Job:
+    """The oldest of the namespace that has the fewest running: nobody waits for another's fifty."""
+    taken = Counter(job.namespace for job in running)
+    # Nonces start with the time.
+    return min(waiting, key=lambda job: (taken[job.namespace], job.nonce, job.name))
+
+
+def _waits(job: Job) -> bool:
+    return job.state is AttemptState.PENDING and job.wanted is Wanted.RUN
 
 
 def _lost(how: str) -> JobResult:
