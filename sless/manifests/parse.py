@@ -10,7 +10,7 @@ from typing import Any
 from sless.errors import InvalidSetting
 from sless.model.function import EnvVar, Function, FunctionSpec
 
-API_VERSION = "sless.io/v1"
+API_VERSION = "sless.io/v1alpha1"
 KIND = "Function"
 
 

@@ -58,7 +58,7 @@ async def test_a_new_function_is_its_manifest(functions: Functions) -> None:
     made = await create(functions, handler="main:app", env=[{"name": "A", "value": "1"}])
     metadata = made.manifest["metadata"]
     assert (metadata["namespace"], metadata["name"], metadata["generation"]) == ("team", "hello", 1)
-    assert made.manifest["apiVersion"] == "sless.io/v1"
+    assert made.manifest["apiVersion"] == "sless.io/v1alpha1"
     assert made.manifest["kind"] == "Function"
     assert metadata["creationTimestamp"].endswith("Z")
     assert made.manifest["spec"] == spec(handler="main:app", env=[{"name": "A", "value": "1"}])
