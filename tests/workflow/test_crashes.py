@@ -1,6 +1,10 @@
 """Workers that are killed, paused or replaced; histories that are replayed."""
 
+import json
+from pathlib import Path
+
 import pytest
+from temporalio.client import WorkflowHistory
 from temporalio.worker import Replayer
 
 from sless.model.phase import Phase
@@ -56,3 +60,17 @@ async def test_histories_replay(rig: Rig) -> None:
     replayer = Replayer(workflows=[FunctionWorkflow, BuildWorkflow])
     for history in histories:
         await replayer.replay_workflow(history)
+
+
+RELEASED = sorted(Path(__file__).parent.glob("histories/*/*.json"))
+
+
+def test_there_are_released_histories() -> None:
+    assert {path.parent.name for path in RELEASED} >= {"0.1.0"}
+
+
+@pytest.mark.parametrize("path", RELEASED, ids=lambda path: f"{path.parent.name}-{path.stem}")
+async def test_every_released_history_replays(path: Path) -> None:
+    recorded = json.loads(path.read_text())
+    history = WorkflowHistory.from_json(recorded["workflow_id"], recorded["history"])
+    await Replayer(workflows=[FunctionWorkflow, BuildWorkflow]).replay_workflow(history)
