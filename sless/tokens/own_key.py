@@ -1,4 +1,4 @@
-"""Who asks: tokens that the home signs with a key of its own, and the verifiers that read them."""
+"""Tokens that a home signs with a key of its own, and the verifier that reads them."""
 
 import hashlib
 import os
@@ -9,7 +9,7 @@ from contextlib import suppress
 from dataclasses import dataclass
 from datetime import timedelta
 from pathlib import Path
-from typing import Any, Protocol
+from typing import Any
 
 import jwt
 from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PrivateKey, Ed25519PublicKey
@@ -22,11 +22,11 @@ from cryptography.hazmat.primitives.serialization import (
 )
 
 from sless.errors import InvalidSetting, Unauthenticated
+from sless.tokens.identity import Identity
 
 ALGORITHM = "EdDSA"
 ISSUER = "sless"
 AUDIENCE = "sless-api"
-EVERY_NAMESPACE = "*"
 TOKEN_BYTES = 8 * 1024
 """Longer tokens are refused unread: parsing 8 MB of them takes 0.3 s."""
 LEEWAY = timedelta(seconds=5)
@@ -36,26 +36,6 @@ _KEY_FILE = "signing.pem"
 _CLAIMS = ["exp", "iat", "iss", "aud", "sub"]
 _OTHERS_MAY = 0o077
 """Permission bits that a private key must not have."""
-
-
-@dataclass(frozen=True, slots=True)
-class Identity:
-    """Who asks, and for which namespaces they may."""
-
-    sub: str
-    namespaces: tuple[str, ...]
-
-    def may_use(self, namespace: str) -> bool:
-        """Whether a namespace is theirs."""
-        return EVERY_NAMESPACE in self.namespaces or namespace in self.namespaces
-
-
-class Verifier(Protocol):
-    """Reads tokens of one issuer. Another issuer's joins as another class."""
-
-    async def verify(self, token: str) -> Identity:
-        """The identity a token proves; raises `Unauthenticated`, never anything else."""
-        ...
 
 
 @dataclass(frozen=True, slots=True)
