@@ -22,6 +22,7 @@ from sless.adapters.sqlite.deployments import SqliteDeployments
 from sless.adapters.sqlite.functions import SqliteFunctions
 from sless.archive import DEFAULT_RUNTIMES
 from sless.local.compose import (
+    archive_limits,
     connect_temporal,
     make_images,
     make_runs,
@@ -114,6 +115,7 @@ async def open_pipeline(settings: Settings, client: Client) -> AsyncIterator[Pip
                 objects,
                 {name: kind for name, kind in DEFAULT_RUNTIMES.items() if name in offered},
                 runtime_files(),
+                archive_limits(settings),
             ),
             building=Building(
                 BundleBuilder(database),

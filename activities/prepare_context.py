@@ -10,7 +10,7 @@ from temporalio import activity
 
 from activities.beating import beating
 from activities.messages import PrepareContext, PreparedContext
-from sless.archive import Context, Runtime, prepare_context
+from sless.archive import ArchiveLimits, Context, Runtime, prepare_context
 from sless.naming import context_key, parse_own_key
 from sless.ports import Objects
 
@@ -23,6 +23,8 @@ class Preparing:
     runtimes: Mapping[str, Runtime]
     runtime_files: Mapping[str, bytes]
     """The product's own files that serve a handler, by path below `runtime/`."""
+    limits: ArchiveLimits
+    """Those by which the API took the upload."""
 
     @activity.defn
     async def prepare_context(self, order: PrepareContext) -> PreparedContext:
@@ -49,6 +51,7 @@ class Preparing:
                 out_path=packed,
                 runtimes=self.runtimes,
                 extra_files=self.runtime_files,
+                limits=self.limits,
             )
         )
         try:

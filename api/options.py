@@ -43,10 +43,13 @@ class ApiOptions:
 
 
 def api_options(
-    settings: Settings, *, spool: Path, missing_runtimes: Mapping[str, str] | None = None
+    settings: Settings,
+    *,
+    spool: Path,
+    archive: ArchiveLimits,
+    missing_runtimes: Mapping[str, str] | None = None,
 ) -> ApiOptions:
     """The options that follow from the product's settings."""
-    limits = settings.limits
     return ApiOptions(
         spool=spool,
         api_url=settings.api.url.rstrip("/"),
@@ -55,10 +58,6 @@ def api_options(
         default_runtime=settings.runtimes.default,
         # The very mapping: a root may fill it while the API serves.
         missing_runtimes={} if missing_runtimes is None else missing_runtimes,
-        archive=ArchiveLimits(
-            entries=limits.entries,
-            inflated_bytes=limits.inflated_bytes,
-            packed_bytes=limits.packed_bytes,
-        ),
-        request_bytes=limits.request_bytes,
+        archive=archive,
+        request_bytes=settings.limits.request_bytes,
     )

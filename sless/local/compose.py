@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, TypeVar
 
 from sless.adapters.bundles.images import BundleImages
 from sless.adapters.sqlite.database import Database
+from sless.archive import ArchiveLimits
 from sless.errors import InvalidSetting, Transient, WorkflowsUnavailable
 from sless.local.layout import Layout
 from sless.settings import Settings
@@ -33,6 +34,16 @@ def home_layout(settings: Settings) -> Layout:
     if settings.data is None:
         raise InvalidSetting("SLESS_DATA must name the data folder; sless up does so.")
     return Layout(settings.data.absolute())
+
+
+def archive_limits(settings: Settings) -> ArchiveLimits:
+    """What a zip may hold: the API refuses by it, and the worker must not refuse by another."""
+    limits = settings.limits
+    return ArchiveLimits(
+        entries=limits.entries,
+        inflated_bytes=limits.inflated_bytes,
+        packed_bytes=limits.packed_bytes,
+    )
 
 
 @asynccontextmanager

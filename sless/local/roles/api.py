@@ -12,6 +12,7 @@ from sless.adapters.bundles.interpreters import find_interpreter
 from sless.adapters.sqlite.functions import SqliteFunctions
 from sless.errors import RuntimeUnavailable
 from sless.local.compose import (
+    archive_limits,
     connect_temporal,
     home_layout,
     make_runs,
@@ -37,7 +38,12 @@ async def serve(settings: Settings) -> None:
             verifier=ensure_signing_key(layout.keys).verifier(),
         )
         missing: dict[str, str] = {}
-        options = api_options(settings, spool=layout.uploads, missing_runtimes=missing)
+        options = api_options(
+            settings,
+            spool=layout.uploads,
+            archive=archive_limits(settings),
+            missing_runtimes=missing,
+        )
         # Asking for interpreters takes seconds; until then a build finds out by itself.
         threading.Thread(
             target=_find_missing, args=(settings.runtimes, missing), daemon=True
