@@ -9,6 +9,7 @@ from pathlib import Path
 
 import pytest
 
+from sless.adapters.bundles.interpreters import find_interpreter
 from sless.adapters.sqlite.instances import InstanceState
 from sless.local.runner.settings import RunnerSettings
 from sless.model.deployment import Progress
@@ -18,6 +19,19 @@ from tests.component.deploying import Deploying
 from tests.component.runner_home import RunnerHome, eventually, running
 
 pytestmark = pytest.mark.real
+
+SERVER = """\
+import http.server, os, sys
+
+class Prefix(http.server.BaseHTTPRequestHandler):
+    def do_GET(self):
+        self.send_response(200)
+        self.end_headers()
+        self.wfile.write(os.fsencode(os.path.realpath(sys.prefix)))
+
+http.server.HTTPServer(("127.0.0.1", int(os.environ["PORT"])), Prefix).serve_forever()
+"""
+"""Answers where its interpreter is installed."""
 
 
 @pytest.fixture
@@ -60,6 +74,22 @@ async def test_its_environment_is_its_own(deploying: Deploying) -> None:
         "D": "4",
     }
     assert not {name for name in seen if name.startswith(("AWS_", "TEMPORAL_", "UV_", "PIP_"))}
+
+
+async def test_a_program_finds_its_runtime_as_python(tmp_path: Path) -> None:
+    """As in a container's image, though Debian's folder of programs has no `python`."""
+    alone = tmp_path / "python3.11"
+    alone.symlink_to(find_interpreter("python3.11", configured={}).path)
+    async with running(
+        tmp_path, adjust=lambda settings: replace(settings, interpreters={"python3.11": alone})
+    ) as home:
+        deploying = Deploying(home)
+        for name in ("python", "python3", "python3.11"):
+            await deploying.deploy({"server.py": SERVER, "Procfile": f"web: {name} server.py\n"})
+            row = await deploying.ready()
+            assert await deploying.get(row) == (200, os.fsencode(alone.resolve().parent.parent))
+            await deploying.route(row)
+        await deploying.delete()
 
 
 async def test_the_old_process_goes_on_until_the_route_has_moved(deploying: Deploying) -> None:

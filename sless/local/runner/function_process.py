@@ -17,6 +17,8 @@ HOST = "127.0.0.1"
 _PATH = "/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin"
 TERMINATION_LOG = "termination.json"
 """In the instance's folder."""
+_PROGRAMS = "bin"
+"""Likewise: the interpreter by the names that programs call it."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -28,17 +30,29 @@ class FunctionProcess:
     folder: Path
 
 
+def render_programs(interpreter: Interpreter, folder: Path) -> dict[Path, Path]:
+    """The links to lay in the instance's folder, each with what it leads to.
+
+    Started by one of them, the runtime puts their folder on the `PATH`: `python` is then the
+    function's own, as in a container's image, whatever the machine calls so.
+    """
+    names = ("python", "python3", interpreter.path.name)
+    return {folder / _PROGRAMS / name: interpreter.path for name in names}
+
+
 def render_process(  # noqa: PLR0913  # a process is made of this much, all named
     revision: Revision,
     *,
     bundle: Bundle,
     trees: Trees,
-    interpreter: Interpreter,
     folder: Path,
     port: int,
     drain_seconds: float,
 ) -> FunctionProcess:
-    """How to start a revision; nothing of our own environment is in it."""
+    """How to start a revision, by the links of `render_programs`.
+
+    Nothing of our own environment is in it.
+    """
     own = {
         "PORT": str(port),
         "SLESS_HOST": HOST,
@@ -56,7 +70,7 @@ def render_process(  # noqa: PLR0913  # a process is made of this much, all name
         own["SLESS_COMMAND"] = json.dumps(revision.command)
     base = {"PATH": _PATH, "LANG": "C.UTF-8", "HOME": str(folder), "TMPDIR": str(folder)}
     return FunctionProcess(
-        command=(str(interpreter.path), str(trees.path(bundle.launcher) / ENTRY)),
+        command=(str(folder / _PROGRAMS / "python"), str(trees.path(bundle.launcher) / ENTRY)),
         environ=base | expand_all(revision.env) | own,
         folder=trees.path(bundle.code),
     )

@@ -1,7 +1,7 @@
 """Starts the process of a revision."""
 
 import asyncio
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -11,7 +11,12 @@ from sless.errors import ImageMissing
 from sless.local.layout import Layout
 from sless.local.runner.child import Child, start_child
 from sless.local.runner.function_logs import FunctionLogs
-from sless.local.runner.function_process import TERMINATION_LOG, FunctionProcess, render_process
+from sless.local.runner.function_process import (
+    TERMINATION_LOG,
+    FunctionProcess,
+    render_process,
+    render_programs,
+)
 from sless.local.runner.interpreters import Interpreters
 from sless.local.runner.settings import RunnerSettings
 from sless.model.deployment import Deployment, Revision
@@ -48,7 +53,9 @@ async def start_revision(
     Raises `ImageMissing` without its image, `RuntimeUnavailable`, `RegistryUnavailable` or OSError.
     """
     _clean(folder)
-    process = await _render(revision, around=around, folder=folder, port=port)
+    interpreter = await around.interpreters.get(revision.runtime)
+    _link(render_programs(interpreter, folder))
+    process = _render(revision, around=around, folder=folder, port=port)
     return start_child(
         process.command,
         environ=process.environ,
@@ -63,7 +70,14 @@ def _clean(folder: Path) -> None:
     (folder / TERMINATION_LOG).unlink(missing_ok=True)
 
 
-async def _render(
+def _link(links: Mapping[Path, Path]) -> None:
+    for link, target in links.items():
+        link.parent.mkdir(exist_ok=True)
+        link.unlink(missing_ok=True)
+        link.symlink_to(target)
+
+
+def _render(
     revision: Revision, *, around: Surroundings, folder: Path, port: int
 ) -> FunctionProcess:
     bundle = around.images.find_bundle(revision.image)
@@ -73,7 +87,6 @@ async def _render(
         revision,
         bundle=bundle,
         trees=around.images.trees,
-        interpreter=await around.interpreters.get(revision.runtime),
         folder=folder,
         port=port,
         drain_seconds=around.settings.drain_seconds,
