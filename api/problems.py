@@ -43,6 +43,7 @@ TITLES: dict[type[SlessError], str] = {
     errors.NotFound: "Not found",
     errors.Conflict: "The present state forbids it",
     errors.Transient: "A part does not answer",
+    errors.Misconfigured: "The platform needs its operator",
     errors.Ended: "The ask has ended",
     errors.InternalError: "A defect of ours",
 }

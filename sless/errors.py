@@ -23,7 +23,10 @@ SlessError
 ├── Transient                 somebody's bad minute: retried with backoff                       503
 │                             StorageUnavailable, StoreUnavailable, WorkflowsUnavailable,
 │                             RegistryUnavailable, BuildLost, RunnerUnavailable, DiskFull,
-│                             GatewayUnavailable, IndexUnavailable
+│                             GatewayUnavailable, IndexUnavailable, IssuerUnavailable
+├── Misconfigured             how the platform is set up forbids it: an operator mends it      500
+│                             RegistryDenied, SecretMissing, UserNamespacesUnsupported,
+│                             BuildNotStarted
 ├── Ended                     the run's purpose is gone; nobody's fault                         409
 │                             Superseded, OwnerGone, Cancelled, Terminated
 └── InternalError             a defect of ours                                                  500
@@ -238,6 +241,11 @@ class Unauthenticated(Denied):
 
     status = 401
 
+    def __init__(self, message: str, *, fault: str = "malformed") -> None:
+        super().__init__(message)
+        self.fault = fault
+        """A word of `sless.tokens.faults`: refused tokens are counted by it."""
+
 
 class Forbidden(Denied):
     """A valid identity without this right."""
@@ -336,10 +344,34 @@ class IndexUnavailable(Transient):
     """The package index does not answer, which says nothing about the package."""
 
 
+class IssuerUnavailable(Transient):
+    """The issuer of tokens does not answer, or not with keys, and none of it is known yet."""
+
+
 class DiskFull(Transient):
     """This machine's disk has no room for what arrives."""
 
     status = 507
+
+
+class Misconfigured(SlessError):
+    """How the platform is set up forbids it; an operator mends it, and the ask is made again."""
+
+
+class RegistryDenied(Misconfigured):
+    """The image registry refuses the platform's credentials."""
+
+
+class SecretMissing(Misconfigured):
+    """A Secret that the platform's settings name is not there."""
+
+
+class UserNamespacesUnsupported(Misconfigured):
+    """The cluster would run a build without a user namespace of its own."""
+
+
+class BuildNotStarted(Misconfigured):
+    """A build's pod could not start in time; the message carries the cluster's own words."""
 
 
 class Ended(SlessError):

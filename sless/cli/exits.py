@@ -9,6 +9,7 @@ from sless.errors import (
     BadRequest,
     Ended,
     InternalError,
+    Misconfigured,
     Refusal,
     SlessError,
     Transient,
@@ -38,6 +39,7 @@ _BY_BRANCH: dict[type[SlessError], Exit] = {
     UserFault: Exit.FAILED,
     Refusal: Exit.FAILED,
     Transient: Exit.UNREACHABLE,
+    Misconfigured: Exit.FAILED,
     Ended: Exit.FAILED,
     InternalError: Exit.FAILED,
 }

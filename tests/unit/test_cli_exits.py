@@ -5,6 +5,7 @@ from sless.errors import (
     BadRequest,
     Ended,
     InternalError,
+    Misconfigured,
     Refusal,
     SlessError,
     Transient,
@@ -18,7 +19,8 @@ def test_every_reason_has_an_exit_code(leaf: type[SlessError]) -> None:
     wrong_use = issubclass(leaf, BadRequest)
     assert (exit_for(leaf.reason) is Exit.USAGE) == wrong_use
     assert (exit_for(leaf.reason) is Exit.UNREACHABLE) == issubclass(leaf, Transient)
-    failed = issubclass(leaf, (UserFault, Refusal, Ended, InternalError)) and not wrong_use
+    kinds = (UserFault, Refusal, Misconfigured, Ended, InternalError)
+    failed = issubclass(leaf, kinds) and not wrong_use
     assert (exit_for(leaf.reason) is Exit.FAILED) == failed
 
 
