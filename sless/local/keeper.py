@@ -71,7 +71,10 @@ class Keeper:
         """One run: how it ended, and how long it lasted in seconds."""
         clock = asyncio.get_running_loop().time
         began, self._late = clock(), False
-        process = await start_process(self.part, log=self._log, pid_file=self._pid_file)
+        try:
+            process = await start_process(self.part, log=self._log, pid_file=self._pid_file)
+        except OSError as error:
+            return f"could not be started: {error}", 0.0
         self._process, self.pid = process, process.pid
         if self._stopping.is_set():
             process.terminate()  # `stop` came while the process was being made

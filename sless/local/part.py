@@ -45,7 +45,7 @@ class PartReady:
 
 @dataclass(frozen=True, slots=True)
 class PartEnded:
-    """A part ended by itself and will be started again."""
+    """A part ended by itself, or could not be started, and will be started again."""
 
     name: str
     how: str

@@ -1,6 +1,7 @@
 """One run of a part: started on a leash, logged, noted in a pid file, ended with its group."""
 
 import asyncio
+import contextlib
 import os
 import signal
 from asyncio.subprocess import DEVNULL, PIPE, STDOUT
@@ -38,7 +39,8 @@ class Process:
         signal_group(self.pid, signal.SIGKILL)
         await asyncio.wait([self._pump], timeout=_PIPE_SECONDS)
         self._pump.cancel()
-        self._pid_file.unlink(missing_ok=True)
+        with contextlib.suppress(OSError):  # whoever reads it sees by the start that it is stale
+            self._pid_file.unlink()
         return code
 
     def terminate(self) -> None:
@@ -58,7 +60,10 @@ class Process:
 
 
 async def start_process(part: Part, *, log: RotatingLog, pid_file: Path) -> Process:
-    """Starts the part in a session of its own. Call from the main thread: see `leash`."""
+    """Starts the part in a session of its own; raises OSError when the system has no room for it.
+
+    Call from the main thread: see `leash`.
+    """
     log.begin()
     if part.ready_file is not None:
         part.ready_file.unlink(missing_ok=True)
@@ -71,7 +76,8 @@ async def start_process(part: Part, *, log: RotatingLog, pid_file: Path) -> Proc
         cwd=part.folder,
         start_new_session=True,  # the terminal's Ctrl-C is for the supervisor alone
     )
-    write_pid_file(pid_file, process.pid)
+    with contextlib.suppress(OSError):  # a full disk must not stop a part; its leash ends it, too
+        write_pid_file(pid_file, process.pid)
     return Process(process, log=log, pid_file=pid_file)
 
 

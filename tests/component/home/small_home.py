@@ -1,6 +1,6 @@
 """A home of small scripts, run by the real supervisor: `python small_home.py FOLDER PARTS`.
 
-PARTS is JSON: for each name its Python source, what it needs and its stage.
+PARTS is JSON: for each name its Python source, what it needs, its stage and its folder.
 """
 
 import asyncio
@@ -46,10 +46,17 @@ async def run(layout: Layout, described: dict[str, dict[str, Any]]) -> None:
     )
 
 
-def part(
-    layout: Layout, name: str, *, source: str, needs: tuple[str, ...] = (), stage: int = 0
+def part(  # noqa: PLR0913 - all named
+    layout: Layout,
+    name: str,
+    *,
+    source: str,
+    needs: tuple[str, ...] = (),
+    stage: int = 0,
+    folder: str = ".",
 ) -> Part:
     told = layout.run / f"{name}.ready"
+    (layout.root / folder).mkdir(exist_ok=True)
 
     async def ready() -> bool:
         return told.exists()
@@ -58,7 +65,7 @@ def part(
         name=name,
         command=(sys.executable, "-c", source),
         env={"PATH": os.environ["PATH"], "READY": str(told)},
-        folder=layout.root,
+        folder=layout.root / folder,
         ready=ready,
         start_seconds=3,
         stop_seconds=2,

@@ -73,6 +73,31 @@ def test_a_part_that_keeps_ending_waits_longer_each_time(small_up: SmallUp) -> N
     assert home.stop() == 0
 
 
+def test_a_part_that_cannot_be_started_again_just_now_is_tried_on(small_up: SmallUp) -> None:
+    place = "desk"
+    home = small_up({"a": small(SERVE, folder=place)})
+    pid = home.expect("up")["pids"]["a"]
+    desk = home.folder / place
+    desk.rename(home.folder / "moved")
+    os.kill(pid, signal.SIGKILL)
+    assert home.expect("PartEnded")["how"] == "was ended by SIGKILL"
+    assert "could not be started" in home.expect("PartEnded")["how"]
+    (home.folder / "moved").rename(desk)
+    assert home.expect("PartReady")["again"]
+    assert home.stop() == 0
+
+
+def test_a_part_runs_even_if_its_pid_cannot_be_noted(small_up: SmallUp) -> None:
+    home = small_up({"a": small(SERVE)})
+    pid = home.expect("up")["pids"]["a"]
+    note = home.folder / "run" / "a.json"
+    note.unlink()
+    note.mkdir()  # nothing can be renamed into its place
+    os.kill(pid, signal.SIGKILL)
+    assert home.expect("PartReady")["again"]
+    assert home.stop() == 0
+
+
 def test_a_part_that_never_comes_up_ends_the_home_with_its_last_words(small_up: SmallUp) -> None:
     home = small_up({"good": small(SERVE), "bad": small(BROKEN)})
     assert home.process.wait(timeout=10) == 1
