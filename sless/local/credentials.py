@@ -2,7 +2,7 @@
 
 import json
 import secrets
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, field
 from datetime import timedelta
 from pathlib import Path
 
@@ -20,7 +20,7 @@ class S3Credentials:
     """What this home's S3 knows its parts by."""
 
     access_key_id: str
-    secret_access_key: str
+    secret_access_key: str = field(repr=False)
 
 
 def ensure_s3_credentials(path: Path) -> S3Credentials:

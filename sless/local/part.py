@@ -11,8 +11,8 @@ class Part:
 
     name: str
     command: tuple[str, ...]
-    env: Mapping[str, str] = field(hash=False)
-    """The whole environment of the process."""
+    env: Mapping[str, str] = field(hash=False, repr=False)
+    """The whole environment of the process, credentials among it."""
     folder: Path
     """Working directory."""
     ready: Callable[[], Awaitable[bool]] = field(hash=False)
