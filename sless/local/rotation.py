@@ -1,6 +1,7 @@
 """A part's log: bounded on disk, its last lines at hand."""
 
 from collections import deque
+from contextlib import suppress
 from pathlib import Path
 from typing import BinaryIO
 
@@ -46,9 +47,10 @@ class RotatingLog:
         return self._path.open("ab", buffering=0)
 
     def _rotate(self) -> None:
-        self._file.close()
-        self._path.replace(self._path.with_name(f"{self._path.name}.1"))
-        self._file = self._open()
+        with suppress(FileNotFoundError):  # moved by an earlier try, which then could not open
+            self._path.replace(self._path.with_name(f"{self._path.name}.1"))
+        full, self._file = self._file, self._open()
+        full.close()
 
     def _remember(self, data: bytes) -> None:
         self._tail.append(data[-_TAIL_BYTES:])
