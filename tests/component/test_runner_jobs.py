@@ -206,3 +206,11 @@ def _copy_job(connection: sqlite3.Connection, *, name: str, copies: int) -> None
     for number in range(copies):
         copy = replace(job, name=f"old-{number}", nonce=f"old-{number}")
         assert insert_job(connection, copy)
+
+
+async def test_one_that_gets_no_folder_is_lost(home: RunnerHome) -> None:
+    jobs = home.data / "jobs"
+    jobs.rmdir()
+    jobs.touch()
+    status = await home.build({"handler.py": HELLO}, deadline=10)
+    assert (status.state, status.reason) == (AttemptState.FAILED, "BuildLost")

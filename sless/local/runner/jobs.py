@@ -131,9 +131,6 @@ class Jobs:
         await persist(self._database, delete_job, job.name)
 
     async def _run(self, job: Job) -> None:
-        folder = self._folder(job)
-        shutil.rmtree(folder, ignore_errors=True)
-        folder.mkdir(mode=0o700, parents=True)
         await self._report(job, JobResult(AttemptState.RUNNING))
         result = await self._result(job)
         await self._report(job, result)
@@ -141,6 +138,7 @@ class Jobs:
 
     async def _result(self, job: Job) -> JobResult:
         try:
+            _make_empty(self._folder(job))
             interpreter = await self._interpreters.get(job.spec.runtime)
             how = await self._carry_out(job, interpreter)
         except SlessError as error:
@@ -237,6 +235,11 @@ def next_job(waiting: Sequence[Job], *, running: Sequence[Job]) -> Job:
 
 def _waits(job: Job) -> bool:
     return job.state is AttemptState.PENDING and job.wanted is Wanted.RUN
+
+
+def _make_empty(folder: Path) -> None:
+    shutil.rmtree(folder, ignore_errors=True)
+    folder.mkdir(mode=0o700, parents=True)
 
 
 def _lost(how: str) -> JobResult:
