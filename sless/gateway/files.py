@@ -54,14 +54,17 @@ class GatewayFiles:
 
         A route never points to a missing cluster: clusters are written first, and the cluster of
         a function that is gone stays until the next call. Raises `InvalidSetting` when a function
-        is named twice.
+        is named twice, and `GatewayUnavailable` when the files cannot be written.
         """
         wanted = {route.cluster: route for route in in_order(routes)}
         clusters = render_clusters((self._routed | wanted).values(), self._settings)
         table = render_routes(wanted.values())
-        self._log_read = _size(self.paths.log)
-        _write(self.paths.clusters, clusters)
-        _write(self.paths.routes, table)
+        try:
+            self._log_read = _size(self.paths.log)
+            _write(self.paths.clusters, clusters)
+            _write(self.paths.routes, table)
+        except OSError as error:
+            raise GatewayUnavailable(f"Envoy's files cannot be written: {error}.") from error
         self._routed = wanted
         return f"{clusters['version_info']}.{table['version_info']}"
 

@@ -75,6 +75,18 @@ def test_leftovers_of_a_crash_are_harmless(gateway: GatewayFiles, tmp_path: Path
     assert names(gateway.paths.routes) == ["functions"]
 
 
+def test_files_that_cannot_be_written_are_a_bad_minute(gateway: GatewayFiles) -> None:
+    folder = gateway.paths.clusters.parent
+    moved = folder.rename(folder.with_name("moved"))
+    folder.write_bytes(b"")  # as a full disk: nothing can be made below it
+    with pytest.raises(GatewayUnavailable, match=str(folder)):
+        gateway.apply([HELLO])
+    folder.unlink()
+    moved.rename(folder)
+    gateway.apply([HELLO])
+    assert names(gateway.paths.clusters) == ["fn/a/hello"]
+
+
 async def test_waiting_for_an_envoy_that_does_not_run_says_so(gateway: GatewayFiles) -> None:
     with pytest.raises(GatewayUnavailable, match=r"within 0\.1 s"):
         await gateway.wait_applied(gateway.apply([HELLO]), 0.1)
