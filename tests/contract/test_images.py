@@ -5,15 +5,21 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
 
+import httpx
 import pytest
 
 from sless.adapters.bundles.bundle import Bundle
 from sless.adapters.bundles.images import BundleImages
 from sless.adapters.bundles.trees import remove_tree
+from sless.adapters.registry.authority import Authority
+from sless.adapters.registry.images import RegistryImages
+from sless.adapters.registry.place import RegistryPlace
+from sless.adapters.registry.session import RegistrySession
 from sless.errors import RegistryUnavailable
 from sless.model.function import FunctionRef
 from sless.ports import Images
 from tests.fakes.images import FakeImages, digest_of
+from tests.fakes.registry import FakeRegistry
 
 F = FunctionRef("team", "thumb")
 ABSENT = digest_of("never pushed")
@@ -57,7 +63,19 @@ def _bundles(folder: Path) -> Registry:
     return Registry(images, push, remove)
 
 
-@pytest.fixture(params=[_fake, _bundles], ids=["fake", "bundles"])
+def _http(_: Path) -> Registry:
+    fake, place = FakeRegistry(), RegistryPlace("registry")
+    client = httpx.AsyncClient(transport=httpx.ASGITransport(fake.app()))
+    images = RegistryImages(RegistrySession(client, place, Authority(lambda: None)))
+    repository = place.repository(F)
+
+    def push(content: str, tag: str) -> str:
+        return fake.push(repository, content, tag)
+
+    return Registry(images, push, lambda digest: fake.remove(repository, digest))
+
+
+@pytest.fixture(params=[_fake, _bundles, _http], ids=["fake", "bundles", "http"])
 def registry(request: pytest.FixtureRequest, tmp_path: Path) -> Registry:
     make: Callable[[Path], Registry] = request.param
     return make(tmp_path)

@@ -1,0 +1,1 @@
+"""The image registry, by its HTTP API."""
