@@ -101,10 +101,13 @@ class FunctionWorkflow:
     async def _work(self) -> None:
         while True:
             step = await self._decide()
-            if isinstance(step, Finish) and not self._looked:
-                return
-            self._refresh(step)
-            await self._do(step)
+            if isinstance(step, Finish):
+                if self._pinned is None and not self._looked:
+                    return
+                self._forget()
+            else:
+                self._refresh()
+                await self._do(step)
 
     async def _decide(self) -> NextStep:
         self._looked = False
@@ -131,10 +134,13 @@ class FunctionWorkflow:
             self._cancelled = None
         self._read, self._seen = function, seen
 
-    def _refresh(self, step: NextStep) -> None:
+    def _forget(self) -> None:
+        """What was meant for one ask alone is settled: the newest Function counts again."""
+        self._pinned = self._cancelled = None
+
+    def _refresh(self) -> None:
         """Between two things to do is the time for a new run, if this one is long or spent."""
-        busy = self._child is not None or self._pinned is not None or self._cancelled is not None
-        if busy or isinstance(step, Finish):
+        if self._child is not None or self._pinned is not None or self._cancelled is not None:
             return
         if self._spent or workflow.info().is_continue_as_new_suggested():
             workflow.continue_as_new(FunctionOrder(self._order.function))
@@ -254,4 +260,5 @@ class FunctionWorkflow:
         tell_phase(standing.phase, reason=standing.reason, message=standing.message)
         line = f"generation {function.generation}: {standing.phase}, {standing.reason}"
         self._answered = (*self._answered, line)
-        self._child = self._pinned = self._cancelled = None
+        self._child = None
+        self._forget()

@@ -381,10 +381,11 @@ def _decide(world: World, run: Running) -> World:
     cancelled = run.cancelled if spec is not None and spec.ask == run.cancelled else None
     run = replace(run, read=spec, has_read=True, cancelled=cancelled, fresh=None)
     step = decide.next_step(_seen(world, spec), child=run.child, heard=Heard(cancelled))
-    if isinstance(step, decide.Finish) and not run.looked:
+    if isinstance(step, decide.Finish) and not run.looked and run.pinned is None:
         return replace(world, run=None, terminated=None)
     if isinstance(step, decide.Finish):
-        return replace(world, run=replace(run, at="look", step=None))
+        forgotten = replace(run, at="look", step=None, pinned=None, cancelled=None)
+        return replace(world, run=forgotten)
     if run.spent and run.child is None and run.pinned is None and run.cancelled is None:
         return replace(world, run=Running())
     return replace(world, run=replace(run, at="do", step=step))

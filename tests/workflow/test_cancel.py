@@ -1,10 +1,14 @@
 """Cancelling: by annotation, in Temporal UI on parent or child, at each step."""
 
+import asyncio
+from pathlib import Path
+
 import pytest
 
 from sless.model.phase import Phase
 from sless.naming import build_id
 from tests.fakes.builder import Hang
+from tests.fakes.objects import MemoryObjects
 from tests.workflow.rig import Rig, until
 
 pytestmark = pytest.mark.real
@@ -44,6 +48,36 @@ async def test_of_the_run_ends_cancelled_in_temporals_terms(rig: Rig) -> None:
         description = await rig.handle().describe()
     assert description.status is not None
     assert description.status.name == "CANCELED"
+
+
+class SlowObjects(MemoryObjects):
+    """S3 whose downloads wait for `go`; an activity in them hears of nothing."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.waiting = asyncio.Event()
+        self.go = asyncio.Event()
+
+    async def download(self, key: str, path: Path) -> None:
+        """See the port."""
+        self.waiting.set()
+        await self.go.wait()
+        await super().download(key, path)
+
+
+async def test_that_an_activity_is_too_quick_to_hear(rig: Rig) -> None:
+    rig.objects = objects = SlowObjects()
+    async with rig.worker():
+        key = await rig.upload()
+        function = await rig.ask(key)
+        async with asyncio.timeout(30):
+            await objects.waiting.wait()
+        await rig.build_handle(key).cancel()
+        objects.go.set()
+        outcome = await rig.outcome(function)
+        await rig.ended()
+    assert (outcome.phase, outcome.reason) == (Phase.CANCELLED, "Cancelled")
+    assert not rig.builder.created
 
 
 async def test_of_the_child(rig: Rig) -> None:
@@ -141,3 +175,15 @@ async def test_after_the_end_comes_too_late(rig: Rig) -> None:
         await rig.ended()
     assert outcome.phase is Phase.READY
     assert await rig.outcome(function) == outcome
+
+
+async def test_of_an_answered_run_hides_no_upload(rig: Rig) -> None:
+    """A cancel that comes too late must not make the run blind for what comes next."""
+    async with rig.worker():
+        first = await rig.ask(await rig.upload("a = 1"))
+        await rig.outcome(first)
+        await rig.handle().cancel()
+        newer = await rig.ask(await rig.upload("b = 1"))
+        assert (await rig.outcome(newer)).phase is Phase.READY
+        await rig.ended()
+    assert (await rig.outcome(first)).phase is Phase.READY
