@@ -9,12 +9,15 @@ from sless.cli.reporter import Reporter
 from sless.cli.shapes import AskReply
 from sless.cli.texts import command, sentence, words
 from sless.cli.waiting import LOG_END_SECONDS, Answer, place_for, result_of, wait_for
-from sless.errors import UserFault, error_for
+from sless.errors import BadArchive, BadRevision, DependencyFileInvalid, UserFault, error_for
 from sless.model.function import FunctionRef
 from sless.model.phase import Phase
 
 LAST_LINES = 20
 """Lines of a failed build's log to show where it was not followed."""
+
+_BEFORE_BUILDS = (BadArchive, DependencyFileInvalid)
+"""Found before anything was built: there is no log."""
 
 
 def conclude(
@@ -38,7 +41,7 @@ def conclude(
     elif answer.ready:
         say(answer.url)
     if not answer.ready:
-        raise Stop(_failure(ask, answer), Exit.FAILED, reason=answer.reason)
+        raise Stop(_failure(api, ask, answer), Exit.FAILED, reason=answer.reason)
 
 
 def _print_asked(ask: AskReply, *, as_json: bool) -> None:
@@ -61,14 +64,25 @@ def _show_last_lines(api: Api, ask: AskReply, reporter: Reporter, seen: LogPlace
         reporter.log(line)
 
 
-def _failure(ask: AskReply, answer: Answer) -> str:
+def _failure(api: Api, ask: AskReply, answer: Answer) -> str:
     if answer.phase == Phase.SUPERSEDED:
         return f"{answer.message} [{answer.reason}]"
     message = sentence(answer.message).rstrip(".") or f"the build ended {answer.phase}"
     reason = f" [{answer.reason}]" if answer.reason else ""
     ref = FunctionRef(ask.namespace, ask.name)
-    advice = f"{_advice(ref, answer)} ({command('logs', *words(ref))} has the log)"
+    log = _log(api, ref, answer.reason)
+    advice = _advice(ref, answer) + (f" ({log} has the log)" if log else "")
     return f"{ref} {answer.phase.lower()}: {message}{reason}; {advice}."
+
+
+def _log(api: Api, ref: FunctionRef, reason: str) -> str:
+    """What shows the log that tells more about the reason; empty where there is none."""
+    fault = error_for(reason, "")
+    if isinstance(fault, BadRevision):  # the build went well, and its log has nothing of it
+        return str(api.connection.server.function_log(ref) or "")
+    if isinstance(fault, _BEFORE_BUILDS):
+        return ""
+    return command("logs", *words(ref))
 
 
 def _advice(ref: FunctionRef, answer: Answer) -> str:

@@ -2,7 +2,7 @@
 
 import json
 import ssl
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from typing import cast
 
@@ -105,8 +105,9 @@ class Connection:
         return Stop(f"{detail} [{reason}]", exit_for(reason), reason=reason)
 
     def _stranger(self, answer: str) -> Stop:
+        server = self.server
         return Stop(
-            f"{self.server.api} answered {answer}, as no sless server does: {self.server.advice}.",
+            f"{server.api} answered {answer}, as no sless server does: {server.advice()}.",
             Exit.UNREACHABLE,
         )
 
@@ -122,16 +123,16 @@ def _open(server: Server) -> httpx.Client:
 
 
 @contextmanager
-def sentences(url: str, advice: str) -> Iterator[None]:
+def sentences(url: str, advice: Callable[[], str]) -> Iterator[None]:
     """Translates what httpx raises, once, into `Stop`."""
     try:
         yield
     except httpx.InvalidURL as error:
         raise Stop(f"{url!r} is no URL ({sentence(str(error))}).", Exit.USAGE) from error
     except httpx.ConnectError as error:
-        raise Stop(_unreachable(error, url, advice), Exit.UNREACHABLE) from error
+        raise Stop(_unreachable(error, url, advice()), Exit.UNREACHABLE) from error
     except httpx.ConnectTimeout as error:
-        raise Stop(f"{url} does not answer: {advice}.", Exit.UNREACHABLE) from error
+        raise Stop(f"{url} does not answer: {advice()}.", Exit.UNREACHABLE) from error
     except httpx.ProxyError as error:
         raise Stop(
             f"The proxy on the way to {url} refused ({sentence(str(error))}): check HTTPS_PROXY "

@@ -38,7 +38,8 @@ def get(ctx: click.Context, *, ref: FunctionRef, output: str) -> None:
     if output == "json":
         say_json(manifest)
         return
-    say_fields(_fields(ref, manifest))
+    log = api.connection.server.function_log(ref)
+    say_fields([*_fields(ref, manifest), ("Log", str(log or ""))])
     for line in _warnings(manifest):
         say(f"\n{line}")
     _say_conditions(manifest)

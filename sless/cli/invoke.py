@@ -31,6 +31,8 @@ _IDLE_SECONDS = 300.0
 """The gateway's own bound on a call in which nothing moves."""
 _CHUNK = 64 * 1024
 _ERROR = 400
+_RAISED = 500
+"""What a function that raised is answered with; the gateway's own errors are others."""
 _TOKEN = re.compile(r"[!#$%&'*+.^_`|~0-9A-Za-z-]+")
 """RFC 9110: a method, or a header's name."""
 
@@ -93,7 +95,7 @@ def invoke(  # noqa: PLR0913 - one parameter per option
         content=content,
         headers=_defaults(body, sent) + sent,
     )
-    with sentences(url, f"{command('get', *words(ref))} shows how it is doing"):
+    with sentences(url, lambda: f"{command('get', *words(ref))} shows how it is doing"):
         try:
             response = client.send(request, stream=True)
         except httpx.ReadTimeout as error:
@@ -101,7 +103,12 @@ def invoke(  # noqa: PLR0913 - one parameter per option
         _print(response, include=include, as_json=output == "json")
     if response.status_code >= _ERROR:
         status = f"{response.status_code} {response.reason_phrase}".strip()
-        raise Stop(f"{ref} answered {status}: {command('get', *words(ref))} shows how it is.")
+        raise Stop(f"{ref} answered {status}: {_advice(api, ref, response.status_code)}.")
+
+
+def _advice(api: "Api", ref: FunctionRef, status: int) -> str:
+    log = api.connection.server.function_log(ref) if status == _RAISED else None
+    return f"its log is {log}" if log else f"{command('get', *words(ref))} shows how it is"
 
 
 def _no_auth(request: "httpx.Request") -> "httpx.Request":

@@ -43,6 +43,8 @@ def logs(
 ) -> None:
     """Show a build's log, or follow it while it grows.
 
+    What the function itself prints is in the file that `sless get` names.
+
     With -f the exit code is 1 if the build failed. With -f -o json each event is a line of JSON.
     """
     api = connect(ctx)

@@ -7,6 +7,7 @@ from urllib.parse import urlsplit
 
 from sless.cli.exits import Exit, Stop
 from sless.cli.texts import command
+from sless.model.function import FunctionRef
 
 _LOOPBACK = {"localhost", "::1"}
 
@@ -34,12 +35,37 @@ class Server:
     home: Path | None = None
     """The data folder that told all this; none for a server given by URL."""
 
-    @property
+    def function_log(self, function: FunctionRef) -> Path | None:
+        """The file that a function of this machine's home prints to, once it has."""
+        from sless.local.layout import Layout
+
+        path = None if self.home is None else Layout(self.home).function_log(function)
+        return path if path is not None and path.is_file() else None
+
     def advice(self) -> str:
         """What to do when it does not answer."""
         if self.home is None:
             return "check --server (or SLESS_SERVER) and that it is up"
+        if _is_up(self.home):
+            return f"the home is up and starts it again; try once more, or see {_log(self.home)}"
         return f"start the home with {up_command(self.home)}"
+
+
+def _is_up(folder: Path) -> bool:
+    """Whether the supervisor that wrote home.json runs, whatever became of the API."""
+    from sless.local.home import find_home
+    from sless.local.layout import Layout
+    from sless.local.pidfile import find_mark
+
+    home = find_home(Layout(folder).home)
+    mark = find_mark(home.pid) if home else None
+    return home is not None and mark is not None and mark.started == home.started
+
+
+def _log(folder: Path) -> Path:
+    from sless.local.layout import Layout
+
+    return Layout(folder).log("api")
 
 
 def up_command(folder: Path) -> str:

@@ -5,6 +5,8 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
 
+from sless.model.function import FunctionRef
+
 
 @dataclass(frozen=True, slots=True)
 class Layout:
@@ -97,9 +99,18 @@ class Layout:
         """A bounded log per part of the home."""
         return self.root / "logs"
 
+    @property
+    def function_logs(self) -> Path:
+        """A folder per namespace, a bounded log per function in it."""
+        return self.logs / "functions"
+
     def log(self, part: str) -> Path:
         """A part's log."""
         return self.logs / f"{part}.log"
+
+    def function_log(self, function: FunctionRef) -> Path:
+        """What a function prints; one older file is kept beside it."""
+        return self.function_logs / function.namespace / f"{function.name}.log"
 
     def ready_file(self, part: str) -> Path:
         """What a part makes once it is ready."""

@@ -46,7 +46,7 @@ class Functions:
             interpreters=interpreters,
             settings=settings,
             logs=FunctionLogs(
-                Layout(settings.data).logs / "functions", limit=settings.function_log_bytes
+                Layout(settings.data).function_logs, limit=settings.function_log_bytes
             ),
             starts=asyncio.Semaphore(_STARTS_PER_PROCESSOR * (os.cpu_count() or 1)),
         )

@@ -1,4 +1,3 @@
-import json
 import os
 import signal
 import socket
@@ -14,7 +13,7 @@ from starlette.responses import PlainTextResponse, RedirectResponse, Response
 
 from sless.errors import InternalError
 from tests.component.cli.conftest import SLESS, Cli
-from tests.component.cli.scripted_api import TOKEN, RunningServer, ScriptedApi, problem
+from tests.component.cli.scripted_api import ScriptedApi, problem
 
 LIST = "GET /v1/namespaces/default/functions"
 
@@ -29,66 +28,6 @@ def test_without_a_home_it_says_how_to_start_one(offline: Cli, tmp_path: Path) -
     named = offline("list", "--data", "my data")
     assert "start one with `sless up --data" in named.err
     assert "my data'`" in named.err
-
-
-def _write_home(folder: Path, url: str) -> None:
-    folder.mkdir(parents=True)
-    (folder / "token").write_text(f"{TOKEN}\n")
-    home = {
-        "version": "0.1.0",
-        "pid": 1,
-        "started": 1,
-        "api": url,
-        "gateway": url,
-        "temporal_ui": url,
-        "temporal": "127.0.0.1:1",
-        "s3": url,
-        "token": str(folder / "token"),
-        "logs": str(folder / "logs"),
-    }
-    (folder / "home.json").write_text(json.dumps(home))
-
-
-@pytest.mark.parametrize("how", ["default", "option", "option first", "variable", "xdg"])
-def test_a_home_is_found_by_its_data_folder(
-    offline: Cli, server: RunningServer, tmp_path: Path, *, how: str
-) -> None:
-    folder = tmp_path / (".local/share/sless" if how == "default" else "data/sless")
-    _write_home(folder, server.url)
-    match how:
-        case "option":
-            done = offline("list", "--data", str(folder))
-        case "option first":
-            done = offline("--data", str(folder), "list")
-        case "variable":
-            done = offline("list", SLESS_DATA=str(folder))
-        case "xdg":
-            done = offline("list", XDG_DATA_HOME=str(folder.parent))
-        case _:
-            done = offline("list")
-    assert (done.code, done.err) == (0, "No functions in default: `sless deploy PATH` makes one.\n")
-
-
-def test_a_home_that_died_is_said_to_be_down(offline: Cli, tmp_path: Path) -> None:
-    with socket.create_server(("127.0.0.1", 0)) as free:
-        port = free.getsockname()[1]
-    _write_home(tmp_path / "d", f"http://127.0.0.1:{port}")
-    done = offline("list", "--data", "d")
-    assert done.code == 3
-    assert "cannot be reached (" in done.err
-    assert "start the home with `sless up --data" in done.err
-
-
-def test_the_homes_token_is_not_sent_elsewhere(
-    offline: Cli, server: RunningServer, api: ScriptedApi, tmp_path: Path
-) -> None:
-    _write_home(tmp_path / ".local/share/sless", server.url)
-    (tmp_path / ".netrc").write_text("machine 127.0.0.1 login a password b\n")
-    done = offline("list", "--server", server.url)
-    assert done.code == 1
-    assert "authorization" not in api.requests[0][1]
-    assert "[Unauthenticated]" in done.err
-    assert "--token or SLESS_TOKEN" in done.err
 
 
 def test_a_server_on_this_machine_is_reached_past_a_proxy(sless: Cli) -> None:
