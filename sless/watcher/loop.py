@@ -1,5 +1,6 @@
 """The watcher's loop: sees everything, writes status, and has whatever is left alone looked at."""
 
+import asyncio
 import time
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
@@ -51,10 +52,10 @@ class Watcher:
         while True:
             try:
                 busy = await self.pass_once()
+                await self.scene.changed(seconds=BUSY_SECONDS if busy else IDLE_SECONDS)
             except SlessError as error:
                 log.warning("pass failed", reason=error.reason, message=error.message)
-                busy = False
-            await self.scene.changed(seconds=BUSY_SECONDS if busy else IDLE_SECONDS)
+                await asyncio.sleep(IDLE_SECONDS)
 
     async def pass_once(self) -> bool:
         """Judges every Function once; whether something is under way."""

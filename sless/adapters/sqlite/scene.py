@@ -50,6 +50,8 @@ class SqliteScene:
         if not done:
             return False
         waited, self._next = self._next, None
+        if waited.exception() is not None:
+            self._changes = None  # the watch has ended with it
         waited.result()
         return True
 
