@@ -6,7 +6,7 @@ from dataclasses import dataclass
 
 from api.models import BuildBody, StepBody
 from api.zips import keys_under
-from sless.errors import InternalError, InvalidSetting, WorkflowsUnavailable
+from sless.errors import InvalidSetting, WorkflowsUnavailable
 from sless.model.function import Function
 from sless.model.outcome import Outcome, Step, parse_outcome
 from sless.model.phase import Phase
@@ -37,10 +37,7 @@ async def find_outcome(objects: Objects, function: Function, generation: int) ->
     """An ask's outcome, or none; raises `InternalError` when what is stored cannot be read."""
     key = outcome_key(function.namespace, function.name, function.uid, generation)
     content = await objects.find(key)
-    try:
-        return parse_outcome(content) if content is not None else None
-    except (ValueError, KeyError, TypeError) as error:
-        raise InternalError(f"The outcome {key} cannot be read.") from error
+    return parse_outcome(content) if content is not None else None
 
 
 async def page_outcomes(

@@ -2,7 +2,9 @@
 
 import json
 from dataclasses import asdict, dataclass
+from typing import Any
 
+from sless.errors import InternalError
 from sless.model.function import Ask
 from sless.model.phase import Phase
 
@@ -50,9 +52,19 @@ class Outcome:
 
 
 def parse_outcome(text: bytes) -> Outcome:
-    """An outcome from its stored form; raises ValueError, KeyError or TypeError on rubbish."""
-    content = json.loads(text)
-    content["ask"] = Ask(**content["ask"])
-    content["phase"] = Phase(content["phase"])
-    content["steps"] = tuple(Step(**step) for step in content["steps"])
-    return Outcome(**content)
+    """An outcome from its stored form; raises `InternalError` on rubbish."""
+    try:
+        return _parse(json.loads(text))
+    except (ValueError, KeyError, TypeError) as error:
+        raise InternalError(f"A stored outcome cannot be read: {error!r}.") from error
+
+
+def _parse(content: dict[str, Any]) -> Outcome:
+    return Outcome(
+        **content
+        | {
+            "ask": Ask(**content["ask"]),
+            "phase": Phase(content["phase"]),
+            "steps": tuple(Step(**step) for step in content["steps"]),
+        }
+    )

@@ -7,11 +7,13 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
+import pytest
+
 from sless.adapters.sqlite.database import Database
 from sless.adapters.sqlite.functions import SqliteFunctions
 from sless.adapters.sqlite.scene import SqliteScene
 from sless.model.function import Function
-from sless.naming import S3Key
+from sless.naming import S3Key, outcome_key
 from sless.watcher.loop import Watcher
 from tests.fakes.objects import MemoryObjects
 from tests.fakes.runs import FakeRuns
@@ -72,4 +74,16 @@ async def test_it_waits_a_store_out_that_is_away(tmp_path: Path) -> None:
         assert not done
         (tmp_path / "away").mkdir()
         await home.ask("hello")
+        assert (await home.status("hello"))["phase"] == "Pending"
+
+
+@pytest.mark.parametrize("rubbish", [b"{", b"[]", b'{"phase": "Splendid"}'])
+async def test_an_outcome_that_cannot_be_read_is_its_functions_trouble_alone(
+    tmp_path: Path, rubbish: bytes
+) -> None:
+    home = Home(tmp_path / "home.db")
+    spoiled = await home.ask("a-spoiled")
+    home.objects.content[outcome_key("ns", spoiled.name, spoiled.uid, 1)] = rubbish
+    await home.ask("hello")
+    async with home.watched():
         assert (await home.status("hello"))["phase"] == "Pending"
