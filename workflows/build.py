@@ -81,7 +81,7 @@ class BuildWorkflow:
 
     async def _image(self) -> str:
         order, build = self._order, self._report.build
-        found = await self._step(
+        found = await self._make(
             "find image",
             workflow.execute_activity_method(
                 Imaging.find_image,
@@ -97,7 +97,7 @@ class BuildWorkflow:
     async def _build(self) -> str:
         order = self._order
         tell_phase(Phase.PREPARING, message="Making the build context.")
-        context = await self._step(
+        context = await self._make(
             "prepare context",
             workflow.execute_activity_method(
                 Preparing.prepare_context,
@@ -108,7 +108,7 @@ class BuildWorkflow:
         )
         self._report = replace(self._report, warnings=context.warnings)
         digest = await self._attempts(context)
-        promoted = await self._step(
+        promoted = await self._make(
             "promote image",
             workflow.execute_activity_method(
                 Imaging.promote_image,
@@ -141,7 +141,7 @@ class BuildWorkflow:
             ),
         )
         workflow.upsert_memo({attributes.MEMO_ATTEMPTS: attempt})
-        built: BuiltImage = await self._step(
+        built: BuiltImage = await self._make(
             "build image",
             workflow.execute_activity_method(
                 Building.build_image,
@@ -188,6 +188,19 @@ class BuildWorkflow:
             self._report, revision=served.revision, generation=served.ask.generation
         )
 
+    async def _make(self, name: str, work: Awaitable[T]) -> T:
+        """A step before the rollout: whatever became of it, after a cancel nothing follows.
+
+        An activity may end before it hears of the cancel. A rollout that did so is done.
+        """
+        try:
+            done = await self._step(name, work)
+        except ActivityError:
+            _check_cancelled()
+            raise
+        _check_cancelled()
+        return done
+
     async def _step(self, name: str, work: Awaitable[T]) -> T:
         """Runs a step and notes its times for people."""
         started = now()
@@ -212,3 +225,8 @@ class BuildWorkflow:
 def _nonce() -> str:
     """Stable across a replay and a reset; sorts by time, and with it the attempts' logs."""
     return f"{int(workflow.time()):08x}{workflow.uuid4().hex[:NONCE_DIGITS]}"
+
+
+def _check_cancelled() -> None:
+    if workflow.cancellation_reason() is not None:
+        raise asyncio.CancelledError
