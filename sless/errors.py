@@ -17,7 +17,7 @@ SlessError
 ├── Refusal                   the state of things forbids it: another ask is needed
 │   ├── Denied                Unauthenticated, Forbidden                                    401, 403
 │   ├── NotFound              FunctionNotFound, BuildNotFound, RouteNotFound, ObjectMissing,
-│   │                         ImageMissing                                                      404
+│   │                         ImageMissing, NamespaceNotFound                                   404
 │   └── Conflict              VersionConflict, AlreadyExists, ManagedElsewhere, CancelTooLate,
 │                             UploadMissing, NothingToDo                                        409
 ├── Transient                 somebody's bad minute: retried with backoff                       503
@@ -271,6 +271,10 @@ class RouteNotFound(NotFound):
 
 class ImageMissing(NotFound):
     """The registry has lost the image of a revision."""
+
+
+class NamespaceNotFound(NotFound):
+    """The cluster has no such namespace, or is deleting it."""
 
 
 class ObjectMissing(NotFound):

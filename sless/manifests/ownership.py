@@ -173,6 +173,8 @@ def _below(manifest: Mapping[str, Any], parent: Field) -> Mapping[str, Any]:
 
 def _parse_fields(tree: Mapping[str, Any], above: Field = ()) -> Iterable[Field]:
     for key, below in tree.items():
+        if key == ".":  # an API server's mark for the parent itself
+            continue
         path = (*above, key.removeprefix("f:"))
         if below:
             yield from _parse_fields(below, path)

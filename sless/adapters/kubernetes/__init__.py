@@ -1,0 +1,1 @@
+"""The ports on a Kubernetes API server."""
