@@ -52,6 +52,7 @@ def part_environment(environ: Mapping[str, str], facts: HomeFacts, *, part: str)
         "SLESS_TEMPORAL__UI_URL": addresses.temporal_ui,
         "TEMPORAL_ADDRESS": addresses.temporal,
         "TEMPORAL_NAMESPACE": _TEMPORAL_NAMESPACE,
+        "TEMPORAL_CONFIG_FILE": "/dev/null",  # else the user's profile, with its TLS and API key
     }
 
 
