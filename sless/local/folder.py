@@ -5,7 +5,7 @@ import json
 import os
 import shutil
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from pathlib import Path
 
 from sless.errors import InvalidSetting
@@ -30,7 +30,8 @@ def owned_folder(root: Path, *, version: str) -> Iterator[Layout]:
     _check_length(layout)
     with _explained(layout):
         layout.root.mkdir(parents=True, exist_ok=True, mode=0o700)
-        _check_ours(layout)
+        if not layout.lock.exists():
+            _make_ours(layout)
         descriptor = os.open(layout.lock, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o600)
     try:
         with _explained(layout):
@@ -66,12 +67,15 @@ def _check_length(layout: Layout) -> None:
         )
 
 
-def _check_ours(layout: Layout) -> None:
-    if not layout.lock.exists() and any(layout.root.iterdir()):
+def _make_ours(layout: Layout) -> None:
+    if any(layout.root.iterdir()):
         raise InvalidSetting(
             f"{layout.root} holds files but is no data folder of sless: "
             "choose an empty or a new one with --data DIR."
         )
+    # It may be open to others, and home.db will hold the functions' variables.
+    with suppress(PermissionError):  # a folder of somebody else's, such as a mounted volume
+        layout.root.chmod(0o700)
 
 
 def _make(layout: Layout) -> None:

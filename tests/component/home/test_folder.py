@@ -24,6 +24,13 @@ def test_a_new_folder_is_made_for_its_owner_alone(tmp_path: Path) -> None:
         pass
 
 
+def test_an_empty_folder_is_closed_to_others(tmp_path: Path) -> None:
+    place = tmp_path / "made by hand"
+    place.mkdir(mode=0o755)
+    with owned_folder(place, version="1.0") as layout:
+        assert layout.root.stat().st_mode & 0o077 == 0
+
+
 def test_a_folder_with_other_things_is_left_alone(tmp_path: Path) -> None:
     (tmp_path / "thesis.txt").write_text("chapter 1")
     assert "no data folder of sless" in refusal(tmp_path)
