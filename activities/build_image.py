@@ -9,7 +9,7 @@ from temporalio.exceptions import ApplicationError
 from activities.beating import asked_to_stop, beating, disowned, pause
 from activities.build_logs import LogCopy
 from activities.messages import BuildImage, BuiltImage
-from sless.errors import BuildLost
+from sless.errors import BuildLost, Transient
 from sless.model.attempt import Attempt, AttemptState, AttemptStatus
 from sless.naming import attempt_tag, build_id, context_key, parse_own_key
 from sless.ports import Builder, Images, Objects, Runs
@@ -41,7 +41,7 @@ class Building:
                 status = await self._follow(attempt)
         except asyncio.CancelledError:
             if asked_to_stop() or (disowned() and await self._run_closed()):
-                await self.builder.delete(attempt)
+                await self._end(attempt)
             raise
         if status.state is AttemptState.FAILED:
             # A new attempt is the workflow's to make: the same Job never runs again.
@@ -77,6 +77,19 @@ class Building:
                 return status
             await log.copy()
             await pause(self.poll_seconds)
+
+    async def _end(self, attempt: Attempt) -> None:
+        """Deletes the Job, however long its builder is away: a failure here would hide the cancel.
+
+        It beats, since a Job takes longer to end than a silent activity is believed in.
+        """
+        async with beating():
+            while True:
+                try:
+                    return await self.builder.delete(attempt)
+                except Transient as error:
+                    activity.logger.warning("the Job is not ended yet: %s", error.message)
+                    await asyncio.sleep(self.poll_seconds)
 
     async def _verified(self, order: BuildImage, attempt: Attempt, *, digest: str) -> str:
         tag = attempt_tag(attempt.build, attempt.nonce)
