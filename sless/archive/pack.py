@@ -67,7 +67,7 @@ def pack_folder(
                 _write(out, node, folder=folder, prefix=prefix)
     except OSError as error:
         raise ArchiveUnreadable(
-            f"{quote(str(error.filename))} cannot be read or written ({error.strerror}); change "
+            f"{str(error.filename)!r} cannot be read or written ({error.strerror}); change "
             "its rights or leave it out by a line in .slessignore."
         ) from error
     _check_packed(out_path, limits)
