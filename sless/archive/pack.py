@@ -10,7 +10,6 @@ from pathlib import Path
 from sless.archive.contents import warn_of
 from sless.archive.folder import scan_folder
 from sless.archive.limits import DEFAULT_LIMITS, ArchiveLimits
-from sless.archive.paths import quote
 from sless.archive.reader import ZipReader
 from sless.archive.replacing import replacing
 from sless.archive.tarball import EXECUTABLE_MODE, FILE_MODE, FOLDER_MODE
