@@ -170,3 +170,9 @@ def test_debug_shows_the_traceback(offline: Cli) -> None:
     assert "Traceback" in offline("list", "--debug").err
     assert "Traceback" in offline("list", SLESS_DEBUG="1").err
     assert "Traceback" not in offline("list").err
+
+
+def test_ctrl_c_while_it_still_imports_is_one_sentence(offline: Cli, tmp_path: Path) -> None:
+    (tmp_path / "click.py").write_text("import signal\nsignal.raise_signal(signal.SIGINT)\n")
+    done = offline("list", PYTHONPATH=str(tmp_path))
+    assert (done.code, done.err) == (130, "Error: Interrupted.\n")
