@@ -160,18 +160,20 @@ def cancel(ctx: click.Context, *, ref: FunctionRef, build: str | None, output: s
 @click.pass_context
 def delete(ctx: click.Context, *, ref: FunctionRef, yes: bool, output: str) -> None:
     """Delete a function: it stops answering, and a build under way is cancelled."""
+    api = connect(ctx)
     if not yes:
-        _confirm(ref)
-    reply = connect(ctx).delete(ref)
+        _confirm(api, ref)
+    reply = api.delete(ref)
     if output == "json":
         say_json(reply | {"namespace": ref.namespace, "name": ref.name, "deleted": True})
     else:
         say(f"Deleted {ref}.")
 
 
-def _confirm(ref: FunctionRef) -> None:
+def _confirm(api: "Api", ref: FunctionRef) -> None:
     if not sys.stdin.isatty():
         raise Stop(f"Nobody can be asked whether to delete {ref}: add --yes.", Exit.USAGE)
+    api.function(ref)  # nobody is asked about what is not there
     if not click.confirm(f"Delete {ref} and stop what it serves?", err=True):
         raise Stop(f"{ref} was not deleted.")
 

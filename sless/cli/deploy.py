@@ -130,12 +130,22 @@ def _choose_runtime(path: Path, before: Json | None) -> str:
     files = top_files(path)
     runtime = text_at(before, "spec", "runtime") or guess_runtime(files)
     if not runtime:
+        _check_holds_files(path, files)
         raise Stop(
             f"The files in {shlex.quote(str(path))} do not tell the runtime: choose one, such as "
-            "--runtime python3.11 or --runtime node20.",
+            "--runtime python3.11 or --runtime node20, or name the handler's folder.",
             Exit.USAGE,
         )
     return runtime
+
+
+def _check_holds_files(path: Path, top: list[str]) -> None:
+    """Raises `BadArchive` where there is nothing to guess from."""
+    from sless.archive.pack import pack
+
+    if not top:
+        with tempfile.TemporaryDirectory(prefix="sless-") as folder:
+            pack(path, Path(folder) / "code.zip")
 
 
 def _send(  # noqa: PLR0913 - gathered by `_ask`
@@ -147,7 +157,8 @@ def _send(  # noqa: PLR0913 - gathered by `_ask`
     packed = pack(wish.path, folder / "code.zip")
     for warning in packed.warnings:
         reporter.note(f"Warning: {warning}")
-    reporter.note(f"Packed {packed.files} files for {runtime}, {size(packed.size)}")
+    files = "1 file" if packed.files == 1 else f"{packed.files} files"
+    reporter.note(f"Packed {files} for {runtime}, {size(packed.size)}")
     body = make_body(packed, wish.settings(before))
     with packed.path.open("rb") as file:
         return api.upload(

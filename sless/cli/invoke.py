@@ -74,6 +74,8 @@ def invoke(  # noqa: PLR0913 - one parameter per option
 ) -> None:
     """Call a function and print its answer, byte for byte.
 
+    On a terminal a line that does not end is ended.
+
     The exit code is 1 for a status of 400 and above. Our own token is not sent along.
     """
     api = connect(ctx)
@@ -187,9 +189,13 @@ def _print(response: "httpx.Response", *, include: bool, as_json: bool) -> None:
     out = sys.stdout.buffer
     if include:
         out.write(_head(response))
+    last = b""
     for chunk in response.iter_raw():
         out.write(chunk)
         out.flush()
+        last = chunk or last
+    if sys.stdout.isatty() and last and not last.endswith(b"\n"):
+        out.write(b"\n")  # the prompt, or a progress line, would be written over it
 
 
 def _head(response: "httpx.Response") -> bytes:

@@ -62,7 +62,9 @@ def _show(text: str, build: str, *, as_json: bool) -> None:
         say_json({"build": build, "log": text})
     else:
         _write(text)
-        if text and not text.endswith("\n"):
+        if not text:
+            tell(f"The log of build {build} is empty.")
+        elif not text.endswith("\n"):
             sys.stdout.write("\n")
 
 

@@ -201,6 +201,13 @@ def test_cancel_takes_the_newest_build(
     assert sless("cancel", "hello").code == 1
 
 
+def test_an_empty_log_is_told(sless: Cli, api: ScriptedApi, deployed: dict[str, Any]) -> None:
+    del deployed
+    api.log = []
+    done = sless("logs", "hello")
+    assert (done.code, done.out, done.err) == (0, b"", f"The log of build {BUILD} is empty.\n")
+
+
 def test_delete_asks_or_is_told(sless: Cli, api: ScriptedApi, deployed: dict[str, Any]) -> None:
     del deployed
     unasked = sless("delete", "hello")

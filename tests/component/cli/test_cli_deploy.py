@@ -24,7 +24,7 @@ def test_a_folder_becomes_a_url_on_stdout_alone(sless: Cli, api: ScriptedApi, he
 def test_what_happens_is_told_on_stderr(sless: Cli, hello: Path) -> None:
     err = sless("deploy", str(hello)).err
     assert "Named it hello-world" in err
-    order = ["Packed 1 files", "Uploaded", "Pending ...", "Building ...", "| Collecting lib"]
+    order = ["Packed 1 file for", "Uploaded", "Pending ...", "Building ...", "| Collecting lib"]
     order += ["| Installed 1", "Deploying took"]
     places = [err.find(text) for text in order]
     assert -1 not in places
@@ -187,6 +187,17 @@ def test_the_files_tell_the_runtime(
         (folder / name).write_text(content)
     assert sless("deploy", "app", "--no-wait").code == 0
     assert api.uploads[0].query == {"runtime": runtime}
+
+
+def test_what_is_no_function_is_said_to_be_none(
+    sless: Cli, api: ScriptedApi, tmp_path: Path
+) -> None:
+    (tmp_path / "empty").mkdir()
+    (tmp_path / "text.zip").write_text("no zip")
+    for name, reason in (("empty", "ArchiveEmpty"), ("text.zip", "ArchiveNotZip")):
+        done = sless("deploy", name)
+        assert (done.code, api.uploads) == (1, [])
+        assert done.err.endswith(f"[{reason}]\n")
 
 
 def test_an_ambiguous_folder_needs_the_runtime_only_once(

@@ -101,6 +101,17 @@ def test_a_narrow_terminal_gets_a_block_per_row(sless: Cli, api: ScriptedApi) ->
     assert narrow.splitlines()[:2] == ["NAME       a", "NAMESPACE  default"]
 
 
+def test_an_answer_leaves_the_prompt_on_a_line_of_its_own(sless: Cli, api: ScriptedApi) -> None:
+    api.ask("default", "a")
+    assert Terminal(sless, "invoke", "a", "-d", "no end").end() == (0, "no end\r\n")
+    assert Terminal(sless, "invoke", "a", "-d", "an end\n").end() == (0, "an end\r\n")
+
+
+def test_delete_asks_about_nothing_that_is_not_there(sless: Cli) -> None:
+    code, shown = Terminal(sless, "delete", "a").end()
+    assert (code, "[y/N]" in shown, "[FunctionNotFound]" in shown) == (1, False, True)
+
+
 def test_delete_asks_a_person(sless: Cli, api: ScriptedApi) -> None:
     api.ask("default", "a")
     terminal = Terminal(sless, "delete", "a")
