@@ -1,7 +1,8 @@
 """How a Node function declares its dependencies."""
 
+import json
 import re
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from typing import Any
 
 from sless.dependencies.model import (
@@ -18,7 +19,9 @@ NPMRC = ".npmrc"
 _LOCKS = ("npm-shrinkwrap.json", "package-lock.json")
 """npm's own order."""
 _FOREIGN_LOCKS = ("yarn.lock", "pnpm-lock.yaml", "bun.lock", "bun.lockb")
-_GROUPS = ("dependencies", "optionalDependencies")
+_GROUPS = ("dependencies", "optionalDependencies", "peerDependencies")
+_SCRIPTS = ("preinstall", "install", "postinstall", "prepublish", "prepare")
+"""Those that npm runs for the function itself when it installs its dependencies."""
 _LOCAL = re.compile(r"(file|link|workspace|portal):|\.{0,2}/|~/")
 _GIT = re.compile(r"git[+:@]|git(hub|lab)?:|bitbucket:|gist:|[\w.-]+/[\w.-]+(#.*)?$|.+\.git(#.*)?$")
 _SECRET = re.compile(r"^\s*([^#;=]*:)?(_auth|_authToken|_password)\s*=", re.MULTILINE)
@@ -31,16 +34,40 @@ def find_node_dependencies(files: Mapping[str, bytes]) -> Dependencies:
         if lock is not None:
             raise DependencyFileInvalid(f"{lock} needs its {PACKAGE}; add it.")
         return NO_DEPENDENCIES
-    texts = {PACKAGE: read_text(files, PACKAGE)}
-    _check_package(parse_json(texts[PACKAGE], PACKAGE))
+    content = parse_json(read_text(files, PACKAGE), PACKAGE)
+    _check_package(content)
+    texts = {PACKAGE: _render_package(content, locked=lock is not None)}
+    if NPMRC in files:
+        texts[NPMRC] = _read_npmrc(files)
     if lock is None:
         _check_no_foreign_lock(files)
+        if not any(content.get(group) for group in _GROUPS):
+            return NO_DEPENDENCIES
     else:
         texts[lock] = read_text(files, lock)
         parse_json(texts[lock], lock)
-    if NPMRC in files:
-        texts[NPMRC] = _read_npmrc(files)
-    return make_dependencies(DependencyKind.NPM_CI if lock else DependencyKind.NPM_INSTALL, texts)
+    kind = DependencyKind.NPM_CI if lock else DependencyKind.NPM_INSTALL
+    return make_dependencies(kind, texts, warnings=tuple(_warn_of_scripts(content)))
+
+
+def _render_package(content: Mapping[str, Any], *, locked: bool) -> str:
+    """What npm is given to install from: without what would need the code, which is not there yet.
+
+    So a changed script installs nothing anew. A lock covers what only development needs, too.
+    """
+    left_out = {"scripts"} if locked else {"scripts", "devDependencies"}
+    kept = {name: value for name, value in content.items() if name not in left_out}
+    return json.dumps(kept, indent=2, ensure_ascii=False) + "\n"
+
+
+def _warn_of_scripts(content: Mapping[str, Any]) -> Iterator[str]:
+    scripts = content.get("scripts")
+    found = [name for name in _SCRIPTS if isinstance(scripts, Mapping) and name in scripts]
+    if found:
+        yield (
+            f"{PACKAGE}: the function's own script {found[0]!r} is not run: its code is not there "
+            "yet when packages are installed. Run it before you deploy."
+        )
 
 
 def _check_package(content: Mapping[str, Any]) -> None:

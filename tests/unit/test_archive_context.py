@@ -16,6 +16,7 @@ from sless.errors import (
 )
 from tests.unit.archives import Entry, files_zip, link, open_context, write_zip
 
+PACKAGE = '{"dependencies": {"a": "1"}}'
 LOCK = '{"lockfileVersion": 3}'
 
 
@@ -25,7 +26,7 @@ LOCK = '{"lockfileVersion": 3}'
         ("python3.11", {"handler.py": ""}, DependencyKind.NONE),
         ("python3.13", {"requirements.txt": "six\n"}, DependencyKind.REQUIREMENTS),
         ("node20", {"index.js": ""}, DependencyKind.NONE),
-        ("node20", {"package.json": "{}"}, DependencyKind.NPM_INSTALL),
+        ("node20", {"package.json": PACKAGE}, DependencyKind.NPM_INSTALL),
         ("node22", {"package.json": "{}", "package-lock.json": LOCK}, DependencyKind.NPM_CI),
         ("node22", {"requirements.txt": "six"}, DependencyKind.NONE),
     ],

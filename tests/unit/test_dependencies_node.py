@@ -7,6 +7,7 @@ import pytest
 from sless.dependencies import Dependencies, DependencyKind, Language, find_dependencies
 from sless.errors import DependencyFileInvalid, DependencyUnsupported, SlessError
 
+PACKAGE = '{"dependencies": {"a": "1"}}'
 LOCK = '{"lockfileVersion": 3}'
 
 
@@ -26,9 +27,15 @@ def test_without_a_package_json_nothing_is_installed() -> None:
     assert find({"index.js": "", "requirements.txt": "six"}) == Dependencies()
 
 
-@pytest.mark.parametrize("text", ["{}", "\ufeff{}\r\n", '{"dependencies": {"left-pad": "^1.0"}}'])
-def test_without_a_lock_npm_installs(text: str) -> None:
-    found = find({"package.json": text})
+@pytest.mark.parametrize("text", ["{}", '{"type": "module", "devDependencies": {"a": "1"}}'])
+def test_a_package_json_that_wants_nothing_installs_nothing(text: str) -> None:
+    assert find({"package.json": text}) == Dependencies()
+
+
+@pytest.mark.parametrize("around", ["%s", "\ufeff%s\r\n"])
+@pytest.mark.parametrize("group", ["dependencies", "optionalDependencies", "peerDependencies"])
+def test_without_a_lock_npm_installs(around: str, group: str) -> None:
+    found = find({"package.json": around % json.dumps({group: {"left-pad": "^1.0"}})})
     assert found.kind is DependencyKind.NPM_INSTALL
     assert found.paths == ("package.json",)
     assert not found.files[0].text.startswith("\ufeff")
@@ -111,8 +118,35 @@ def test_workspaces_are_not_supported() -> None:
 
 
 def test_an_npmrc_is_used_unless_it_holds_a_secret() -> None:
-    files = {"package.json": "{}", ".npmrc": "registry=https://npm.example/\n; _auth = x\n"}
+    files = {"package.json": PACKAGE, ".npmrc": "registry=https://npm.example/\n; _auth = x\n"}
     assert find(files).paths == (".npmrc", "package.json")
     for line in ("//npm.example/:_authToken=hunter2", "_auth = hunter2", " x:_password=hunter2"):
         message = refuse({"package.json": "{}", ".npmrc": f"a=b\n{line}\n"}, DependencyUnsupported)
         assert "hunter2" not in message
+
+
+def test_what_needs_the_code_or_only_development_is_not_given_to_npm() -> None:
+    package = {
+        "name": "f",
+        "scripts": {"test": "x"},
+        "dependencies": {"a": "1"},
+        "devDependencies": {"b": "1"},
+    }
+    unlocked = find({"package.json": json.dumps(package)})
+    assert json.loads(unlocked.files[0].text) == {"name": "f", "dependencies": {"a": "1"}}
+    locked = find({"package.json": json.dumps(package), "package-lock.json": LOCK})
+    assert "devDependencies" in json.loads(locked.files[-1].text), "npm compares it with the lock"
+    assert not unlocked.warnings + locked.warnings
+
+
+def test_a_changed_script_wants_nothing_else_installed() -> None:
+    texts = [json.dumps({"dependencies": {"a": "1"}, "scripts": {"test": x}}) for x in "xy"]
+    first, second = (find({"package.json": text}) for text in texts)
+    assert first.sha256 == second.sha256
+
+
+@pytest.mark.parametrize("script", ["postinstall", "prepare"])
+def test_the_functions_own_install_script_is_warned_of(script: str) -> None:
+    package = {"dependencies": {"a": "1"}, "scripts": {script: "tsc"}}
+    (warning,) = find({"package.json": json.dumps(package)}).warnings
+    assert f"own script '{script}' is not run" in warning
