@@ -21,6 +21,7 @@ from sless.adapters.bundles.builder import BundleBuilder
 from sless.adapters.sqlite.deployments import SqliteDeployments
 from sless.adapters.sqlite.functions import SqliteFunctions
 from sless.archive import DEFAULT_RUNTIMES
+from sless.dependencies import Language
 from sless.local.compose import (
     archive_limits,
     connect_temporal,
@@ -114,7 +115,7 @@ async def open_pipeline(settings: Settings, client: Client) -> AsyncIterator[Pip
             preparing=Preparing(
                 objects,
                 {name: kind for name, kind in DEFAULT_RUNTIMES.items() if name in offered},
-                runtime_files(),
+                {language: runtime_files(language) for language in Language},
                 archive_limits(settings),
             ),
             building=Building(

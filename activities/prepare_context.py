@@ -10,7 +10,8 @@ from temporalio import activity
 
 from activities.beating import beating
 from activities.messages import PrepareContext, PreparedContext
-from sless.archive import ArchiveLimits, Context, Runtime, prepare_context
+from sless.archive import ArchiveLimits, Context, Runtime, get_runtime, prepare_context
+from sless.dependencies import Language
 from sless.naming import context_key, parse_own_key
 from sless.ports import Objects
 
@@ -21,7 +22,7 @@ class Preparing:
 
     objects: Objects
     runtimes: Mapping[str, Runtime]
-    runtime_files: Mapping[str, bytes]
+    runtime_files: Mapping[Language, Mapping[str, bytes]]
     """The product's own files that serve a handler, by path below `runtime/`."""
     limits: ArchiveLimits
     """Those by which the API took the upload."""
@@ -42,6 +43,7 @@ class Preparing:
         return PreparedContext(context.sha256, context.size, context.warnings)
 
     async def _prepare(self, upload: Path, packed: Path, *, runtime: str) -> Context:
+        language = get_runtime(runtime, self.runtimes).language
         # A thread cannot be interrupted: shielded, the folder outlives it also when cancelled.
         work = asyncio.create_task(
             asyncio.to_thread(
@@ -50,7 +52,7 @@ class Preparing:
                 runtime=runtime,
                 out_path=packed,
                 runtimes=self.runtimes,
-                extra_files=self.runtime_files,
+                extra_files=self.runtime_files[language],
                 limits=self.limits,
             )
         )

@@ -17,6 +17,7 @@ from pathlib import Path
 
 import uv
 
+from sless.dependencies import Language
 from sless.runtime import runtime_files
 from tests.component.runtime.function_process import FunctionProcess, free_port, write_files
 
@@ -121,7 +122,7 @@ def wait_for_port(port: int) -> None:
 def lay_out(folder: Path) -> tuple[Path, Path]:
     """The runtime and its packages, as a build has them."""
     runtime = folder / "runtime"
-    for name, content in runtime_files().items():
+    for name, content in runtime_files(Language.PYTHON).items():
         path = runtime / name
         path.parent.mkdir(parents=True, exist_ok=True)
         path.write_bytes(content)

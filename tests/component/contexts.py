@@ -11,20 +11,23 @@ from functools import partial
 from http.server import SimpleHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
 
-from sless.archive import prepare_context
+from sless.archive import DEFAULT_RUNTIMES, prepare_context
 from sless.runtime import runtime_files
 
 HELLO = "def handler(request):\n    return 'hello'\n"
 """A handler without dependencies."""
 
 
-def write_context(files: Mapping[str, str | bytes], folder: Path) -> str:
+def write_context(
+    files: Mapping[str, str | bytes], folder: Path, *, runtime: str = "python3.11"
+) -> str:
     """Puts the context of those files to `<folder>/<sha256>`, and returns the sha256."""
     packed, out = folder / "upload.zip", folder / "context.tar.gz"
     with zipfile.ZipFile(packed, "w") as archive:
         for path, content in files.items():
             archive.writestr(path, content)
-    context = prepare_context(packed, "python3.11", out, extra_files=runtime_files())
+    launcher = runtime_files(DEFAULT_RUNTIMES[runtime].language)
+    context = prepare_context(packed, runtime, out, extra_files=launcher)
     out.rename(folder / context.sha256)
     return context.sha256
 

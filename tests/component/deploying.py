@@ -20,6 +20,7 @@ from sless.adapters.sqlite.deployments import SqliteDeployments
 from sless.adapters.sqlite.functions import SqliteFunctions
 from sless.adapters.sqlite.instances import Instance, InstanceState, list_instances
 from sless.adapters.sqlite.routes import Route, upsert_route
+from sless.dependencies import Language
 from sless.model.deployment import Availability, Deployment, FailedNote, Progress, Revision
 from sless.model.function import Ask, EnvVar, FunctionRef
 from sless.naming import S3Key
@@ -153,7 +154,7 @@ class Deploying:
         with images.trees.temporary() as context:
             for path, text in files.items():
                 _write(context / "code" / path, text.encode())
-            for path, data in runtime_files().items():
+            for path, data in runtime_files(Language.PYTHON).items():
                 _write(context / "runtime" / path, data)
             bundle = self._make(context)
         digest = images.push(self.ref, bundle=bundle, tag=bundle.digest[-12:])

@@ -9,6 +9,7 @@ from temporalio.testing import ActivityEnvironment
 from activities.messages import PrepareContext
 from activities.prepare_context import Preparing
 from sless.archive import DEFAULT_LIMITS, DEFAULT_RUNTIMES
+from sless.dependencies import Language
 from sless.errors import ArchiveTooManyEntries
 from sless.model.function import FunctionRef
 from sless.naming import S3Key
@@ -26,7 +27,7 @@ async def test_an_upload_is_prepared_by_the_limits_of_the_settings(
     zipped = files_zip(tmp_path / "two.zip", {"main.py": "", "more.py": ""})
     objects.content[KEY] = zipped.read_bytes()
     limits = replace(DEFAULT_LIMITS, entries=entries)
-    preparing = Preparing(objects, DEFAULT_RUNTIMES, {}, limits)
+    preparing = Preparing(objects, DEFAULT_RUNTIMES, {each: {} for each in Language}, limits)
     order = PrepareContext(FunctionRef("ns", "hello"), KEY)
     if entries < 2:
         with pytest.raises(ArchiveTooManyEntries):

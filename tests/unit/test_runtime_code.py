@@ -9,7 +9,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from sless import errors
-from sless.runtime import ENTRY, runtime_files
+from sless.dependencies import Language
+from sless.runtime import ENTRIES, runtime_files
 from sless.runtime.python._sless_runtime.command import (
     find_command,
     find_web_line,
@@ -49,16 +50,17 @@ short = lambda: 1
 
 
 def test_the_files_are_what_the_function_needs_and_no_more() -> None:
-    files = runtime_files()
+    files = runtime_files(Language.PYTHON)
     assert list(files) == sorted(files)
-    assert ENTRY in files
+    entry = ENTRIES[Language.PYTHON]
+    assert entry in files
     assert "_sless_runtime/start.py" in files
-    assert all(name == ENTRY or name.startswith("_sless_runtime/") for name in files)
+    assert all(name == entry or name.startswith("_sless_runtime/") for name in files)
     assert all(name.endswith(".py") and content for name, content in files.items())
 
 
 def test_the_runtime_imports_nothing_of_the_product() -> None:
-    for name, content in runtime_files().items():
+    for name, content in runtime_files(Language.PYTHON).items():
         lines = content.decode().splitlines()
         imports = [
             line.split()[1] for line in lines if line.lstrip().startswith(("from ", "import "))
@@ -69,7 +71,7 @@ def test_the_runtime_imports_nothing_of_the_product() -> None:
 
 def test_every_reason_is_one_of_the_products() -> None:
     reasons = {leaf.reason for leaf in errors.leaves()}
-    text = "".join(content.decode() for content in runtime_files().values())
+    text = "".join(content.decode() for content in runtime_files(Language.PYTHON).values())
     used = {word for word in reasons if f'"{word}"' in text}
     assert used == {"HandlerNotFound", "HandlerImportFailed", "FunctionCrashed"}
 
@@ -272,7 +274,7 @@ def test_a_setting_that_cannot_be_is_refused(environ: dict[str, str]) -> None:
 
 
 def test_the_runtimes_variables_are_known() -> None:
-    text = "".join(content.decode() for content in runtime_files().values())
+    text = "".join(content.decode() for content in runtime_files(Language.PYTHON).values())
     assert {f"SLESS_{word}" for word in ("CODE", "SITE", "HOST", "RUNTIME_SITE")} <= OWN_NAMES
     assert all(name.removeprefix("SLESS_") in text for name in OWN_NAMES)
 

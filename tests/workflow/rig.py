@@ -23,6 +23,7 @@ from sless.adapters.sqlite.deployments import SqliteDeployments
 from sless.adapters.sqlite.functions import SqliteFunctions
 from sless.adapters.temporal_runs import TemporalRuns
 from sless.archive import DEFAULT_LIMITS, DEFAULT_RUNTIMES
+from sless.dependencies import Language
 from sless.model.function import Function, FunctionRef
 from sless.model.outcome import Outcome, parse_outcome
 from sless.naming import S3Key, build_id, build_workflow_id, function_workflow_id, outcome_key
@@ -71,7 +72,12 @@ class Rig:
     def pipeline(self) -> Pipeline:
         return Pipeline(
             looking=Looking(self.functions, self.deployments, self.images, self.objects),
-            preparing=Preparing(self.objects, DEFAULT_RUNTIMES, {}, DEFAULT_LIMITS),
+            preparing=Preparing(
+                self.objects,
+                DEFAULT_RUNTIMES,
+                {each: {} for each in Language},
+                DEFAULT_LIMITS,
+            ),
             building=Building(
                 self.builder, self.images, self.objects, self.runs, poll_seconds=0.05
             ),

@@ -9,10 +9,11 @@ from collections.abc import Mapping
 from pathlib import Path
 from urllib.parse import urlsplit
 
-_PASSED = re.compile(
-    r"UV_\w+|PIP_\w+|SSL_CERT_FILE|SSL_CERT_DIR|SSL_CLIENT_CERT|REQUESTS_CA_BUNDLE|NETRC"
-    r"|(HTTP|HTTPS|ALL|NO)_PROXY|(http|https|all|no)_proxy|PATH"
+_NETWORK = re.compile(
+    r"SSL_CERT_FILE|SSL_CERT_DIR|SSL_CLIENT_CERT|(HTTP|HTTPS|ALL|NO)_PROXY"
+    r"|(http|https|all|no)_proxy|PATH"
 )
+_PASSED = re.compile(r"UV_\w+|PIP_\w+|REQUESTS_CA_BUNDLE|NETRC")
 _KEPT_BACK = re.compile(r"UV_(PUBLISH|PROJECT|PYTHON|WORKING|ENV_FILE|TARGET|PREFIX|SYSTEM)\w*")
 """A publisher's tokens, and what would install elsewhere than told."""
 _FROM_PIP = {
@@ -22,7 +23,9 @@ _FROM_PIP = {
     "PIP_CERT": "SSL_CERT_FILE",
 }
 """uv does not read pip's settings; whoever set up pip behind a company's proxy expects it to."""
-_SECRET_NAME = re.compile(r"\w*(PASSWORD|TOKEN|USERNAME|_INDEX\w*|PROXY|FIND_LINKS)", re.IGNORECASE)
+_SECRET_NAME = re.compile(
+    r".*(PASSWORD|TOKEN|USERNAME|_AUTH|_INDEX\w*|REGISTRY|PROXY|FIND_LINKS)", re.IGNORECASE
+)
 _SHORTEST_SECRET = 6
 """Characters: masking shorter ones would blot out ordinary words."""
 
@@ -38,26 +41,34 @@ def render_installer_environment(
         cache: uv's cache, shared by builds, unless `environ` names another.
         index_url: The package index, unless `environ` names another; may be empty.
     """
-    passed = {
-        name: value
-        for name, value in environ.items()
-        if _PASSED.fullmatch(name) and not _KEPT_BACK.fullmatch(name)
-    }
+    passed = pass_on(environ, _PASSED, kept_back=_KEPT_BACK)
     for theirs, ours in _FROM_PIP.items():
         if theirs in passed:
             passed.setdefault(ours, passed[theirs])
     if index_url:
         passed.setdefault("UV_DEFAULT_INDEX", index_url)
-    passed.setdefault("PATH", "/usr/local/bin:/usr/bin:/bin")
     passed.setdefault("UV_CACHE_DIR", str(cache))
     return passed | {
         "HOME": str(home),
         "TMPDIR": str(home),
-        "LANG": "C.UTF-8",
-        "NO_COLOR": "1",
         "UV_NO_PROGRESS": "1",
         "UV_PYTHON_DOWNLOADS": "never",
         "UV_LINK_MODE": "copy",  # a link into the cache would share files between functions
+    }
+
+
+def pass_on(
+    environ: Mapping[str, str], passed: re.Pattern[str], *, kept_back: re.Pattern[str]
+) -> dict[str, str]:
+    """What every installer is given, and of the rest the variables of those names."""
+    return {
+        "PATH": "/usr/local/bin:/usr/bin:/bin",
+        "LANG": "C.UTF-8",
+        "NO_COLOR": "1",
+    } | {
+        name: value
+        for name, value in environ.items()
+        if _NETWORK.fullmatch(name) or (passed.fullmatch(name) and not kept_back.fullmatch(name))
     }
 
 

@@ -1,21 +1,24 @@
-"""Resolves and installs a function's Python dependencies with uv."""
+"""Resolves and installs a function's dependencies; for Python with uv."""
 
 import hashlib
 from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Protocol
 
 from uv import find_uv_bin
 
 from sless.adapters.bundles.hashes import keep_hashes
-from sless.adapters.bundles.interpreters import Interpreter
+from sless.adapters.bundles.interpreter import Interpreter
 from sless.adapters.bundles.verdict import Finished, judge_install
 from sless.dependencies import Dependencies, DependencyKind
 
+_LOCK = "sless-lock.txt"
+_PYLOCK = "pylock.toml"
 _INPUTS = {
     DependencyKind.REQUIREMENTS: "requirements.txt",
     DependencyKind.PYPROJECT: "pyproject.toml",
-    DependencyKind.PYLOCK: "pylock.toml",
+    DependencyKind.PYLOCK: _PYLOCK,
     DependencyKind.UV_LOCK: "uv.lock",
 }
 _OPTIONS_KEPT = ("-i", "--index-url", "--extra-index-url", "-f", "--find-links", "--no-binary",
@@ -42,48 +45,56 @@ class Lock:
     """Resolved dependencies: the same text installs the same packages."""
 
     text: str
-    is_pylock: bool = False
-
-    @property
-    def file_name(self) -> str:
-        """By its name uv tells the two forms apart."""
-        return "pylock.toml" if self.is_pylock else "sless-lock.txt"
+    file_name: str = _LOCK
+    """By its name an installer knows its form."""
+    beside: str = ""
+    """The texts of other files that the installer reads, if any."""
 
     def key(self, interpreter: Interpreter) -> str:
         """What its installed tree is kept under, for this interpreter and platform."""
-        content = f"{interpreter.platform}\n{self.file_name}\n{self.text}"
+        content = f"{interpreter.platform}\n{self.file_name}\n{self.text}{self.beside}"
         return f"dependencies-{hashlib.sha256(content.encode()).hexdigest()[:32]}"
 
 
-@dataclass(frozen=True, slots=True)
-class Installer:
-    """uv for one interpreter."""
-
-    interpreter: Interpreter
-    execute: Execute
+class Installer(Protocol):
+    """What installs the packages of one language."""
 
     def resolve(self, dependencies: Dependencies, folder: Path) -> Lock:
         """The lock of those dependencies, whose files are in `folder` and nothing else.
 
         Raises `DependencyInstallFailed`, `IndexUnavailable`, `DiskFull` or `OutOfMemory`.
         """
+
+    def install(self, lock: Lock, *, folder: Path, target: Path) -> None:
+        """Installs a lock into `target`; raises as `resolve` does."""
+
+
+@dataclass(frozen=True, slots=True)
+class UvInstaller:
+    """uv for one interpreter."""
+
+    interpreter: Interpreter
+    execute: Execute
+
+    def resolve(self, dependencies: Dependencies, folder: Path) -> Lock:
+        """See the protocol."""
         match dependencies.kind:
             case DependencyKind.PYLOCK:
-                return Lock((folder / "pylock.toml").read_text(), is_pylock=True)
+                return Lock((folder / _PYLOCK).read_text(), _PYLOCK)
             case DependencyKind.UV_LOCK:
                 options = ("export", "--locked", "--no-emit-project", "--no-default-groups")
             case kind:
                 options = ("pip", "compile", "--generate-hashes", _INPUTS[kind])
-        path = folder / "sless-lock.txt"
+        path = folder / _LOCK
         self._uv(folder, *options, *_PLAIN, "--output-file", path.name, "--quiet")
         text = keep_hashes(path.read_text(), [file.text for file in dependencies.files])
         return Lock("".join([*_kept_options(dependencies), text]))
 
     def install(self, lock: Lock, *, folder: Path, target: Path) -> None:
-        """Installs a lock into `target`; raises as `resolve` does."""
+        """See the protocol."""
         (folder / lock.file_name).write_text(lock.text)
         options = ("--target", str(target), "--no-deps", "--compile-bytecode")
-        preview = ("--preview-features", "pylock") if lock.is_pylock else ()
+        preview = ("--preview-features", "pylock") if lock.file_name == _PYLOCK else ()
         self._uv(folder, "pip", "install", *options, *preview, "-r", lock.file_name)
 
     def _uv(self, folder: Path, *arguments: str) -> None:

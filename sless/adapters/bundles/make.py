@@ -6,9 +6,17 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from sless.adapters.bundles.bundle import Bundle
-from sless.adapters.bundles.installer import Command, Execute, Installer, Lock, lay_out
-from sless.adapters.bundles.interpreters import Interpreter
+from sless.adapters.bundles.installer import (
+    Command,
+    Execute,
+    Installer,
+    Lock,
+    UvInstaller,
+    lay_out,
+)
+from sless.adapters.bundles.interpreter import Interpreter
 from sless.adapters.bundles.launcher import copy_launcher_site, launcher_version
+from sless.adapters.bundles.npm import MODULES, NpmInstaller
 from sless.adapters.bundles.resolutions import Resolutions, Wish
 from sless.adapters.bundles.trees import Trees, tree_key
 from sless.archive import FolderFiles
@@ -61,16 +69,19 @@ class BundleMaker:
         Raises `DependencyFileInvalid`, `DependencyUnsupported` or whatever `execute` and
         `Installer` raise.
         """
-        code = order.context / CODE
-        dependencies = find_dependencies(FolderFiles(code), Language.PYTHON)
+        code, interpreter = order.context / CODE, order.interpreter
+        dependencies = find_dependencies(FolderFiles(code), interpreter.language)
         for warning in dependencies.warnings:
             self._say(f"warning: {warning}")
+        installed = self._dependencies(order, dependencies)
+        if installed and interpreter.language is Language.NODE:
+            self._link_modules(code, installed)
         return Bundle(
             runtime=order.runtime,
-            code=self._keep(code, order.interpreter, kind="code"),
-            launcher=self._keep(order.context / LAUNCHER, order.interpreter, kind="launcher"),
-            launcher_site=self._launcher_site(order.interpreter),
-            dependencies=self._dependencies(order, dependencies),
+            code=self._keep(code, interpreter, kind="code"),
+            launcher=self._keep(order.context / LAUNCHER, interpreter, kind="launcher"),
+            launcher_site=self._launcher_site(interpreter),
+            dependencies=installed,
         )
 
     def _dependencies(self, order: BundleOrder, dependencies: Dependencies) -> str:
@@ -79,7 +90,7 @@ class BundleMaker:
             return ""
         names = ", ".join(dependencies.paths)
         wish = Wish(order.function, dependencies.sha256, order.interpreter.platform, order.rebuild)
-        installer = Installer(order.interpreter, self._execute)
+        installer = _make_installer(order.interpreter, self._execute)
         lock = self._resolutions.find(wish)
         with self._trees.temporary() as folder:
             lay_out(dependencies, folder)
@@ -87,21 +98,34 @@ class BundleMaker:
                 self._say(f"Resolving {names}.")
                 lock = installer.resolve(dependencies, folder)
                 self._resolutions.remember(wish, lock)
-            return self._installed(installer, lock, folder)
+            key = lock.key(order.interpreter)
+            self._install(installer, lock, folder=folder, key=key)
+        return key
 
-    def _installed(self, installer: Installer, lock: Lock, folder: Path) -> str:
-        key = lock.key(installer.interpreter)
+    def _install(self, installer: Installer, lock: Lock, *, folder: Path, key: str) -> None:
         if self._trees.has(key):
             self._say("Nothing to install: these very packages are there already.")
-            return key
+            return
         self._say("Installing.")
         with self._trees.temporary() as target:
             installer.install(lock, folder=folder, target=target)
             self._trees.keep(target, key)
         self._say("Installed.")
-        return key
+
+    def _link_modules(self, code: Path, installed: str) -> None:
+        """Has Node find the packages: it looks beside each file, and nowhere else for modules.
+
+        The link is a part of the code's tree, so each dependency tree gives the code another key.
+        """
+        modules = code / MODULES
+        if modules.exists() or modules.is_symlink():
+            self._say(f"warning: {MODULES} was shipped, but package.json decides; left aside.")
+            _remove(modules)
+        modules.symlink_to(Path("..", installed, MODULES))
 
     def _launcher_site(self, interpreter: Interpreter) -> str:
+        if interpreter.language is not Language.PYTHON:
+            return ""
         key = f"launcher-site-{interpreter.platform}-{launcher_version()}"
         if not self._trees.has(key):
             with self._trees.temporary() as folder:
@@ -121,7 +145,24 @@ class BundleMaker:
         return key
 
     def _compile(self, folder: Path, interpreter: Interpreter) -> None:
+        if interpreter.language is not Language.PYTHON:
+            return
         # Whether it compiles is told when the function starts. Hashes, since times do not last.
         options = ("-qq", "-j", "1", "--invalidation-mode", "unchecked-hash", ".")
         program = str(interpreter.path)
         self._execute(Command((program, "-I", "-m", "compileall", *options), folder))
+
+
+def _make_installer(interpreter: Interpreter, execute: Execute) -> Installer:
+    match interpreter.language:
+        case Language.PYTHON:
+            return UvInstaller(interpreter, execute)
+        case Language.NODE:
+            return NpmInstaller(interpreter, execute)
+
+
+def _remove(path: Path) -> None:
+    if path.is_symlink() or path.is_file():
+        path.unlink()
+    else:
+        shutil.rmtree(path)

@@ -4,7 +4,7 @@ import hashlib
 import json
 import os
 import tempfile
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
 from pathlib import Path
 
 from sless.adapters.bundles.installer import Lock
@@ -33,14 +33,14 @@ class Resolutions:
         """The lock remembered for exactly this wish, or none."""
         try:
             content = json.loads(self._path(wish, wish.rebuild).read_bytes())
-        except (FileNotFoundError, ValueError):
+            return Lock(**content)
+        except (FileNotFoundError, TypeError, ValueError):
             return None
-        return Lock(text=content["text"], is_pylock=content["is_pylock"])
 
     def remember(self, wish: Wish, lock: Lock) -> None:
         """Notes the lock, also for the function's next uploads: they keep what a rebuild got."""
         for rebuild in {wish.rebuild, 0}:
-            _write(self._path(wish, rebuild), {"text": lock.text, "is_pylock": lock.is_pylock})
+            _write(self._path(wish, rebuild), asdict(lock))
 
     def _path(self, wish: Wish, rebuild: int) -> Path:
         content = f"{wish.dependencies} {wish.platform} {rebuild}"

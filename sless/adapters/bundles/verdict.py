@@ -76,11 +76,16 @@ def _decisive(own: list[str]) -> str:
 def _backend_line(own: list[str], text: str) -> str:
     """What failed to build, and the compiler's or backend's own line."""
     head = own[0] if own else "A package could not be built"
+    return f"{head}: {find_build_line(text) or _last_line(text)}"
+
+
+def find_build_line(text: str) -> str | None:
+    """The line of a package's build that says why it failed, if one looks like that."""
     for pattern in (_COMPILER, _NO_COMPILER):
         if match := pattern.search(text):
-            return f"{head}: {match['line'].strip()}"
+            return match["line"].strip()
     raised = [match["line"].strip() for match in _RAISED.finditer(text)]
-    return f"{head}: {raised[-1] if raised else _last_line(text)}"
+    return raised[-1] if raised else None
 
 
 def _last_line(text: str) -> str:

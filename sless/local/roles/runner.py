@@ -33,6 +33,7 @@ def runner_settings(settings: Settings) -> RunnerSettings:
         data=home_layout(settings).root,
         interpreters=runtimes.interpreters,
         index_url=runtimes.index_url,
+        npm_registry=runtimes.npm_registry,
         builds=limits.builds,
         build_memory_bytes=limits.build_memory_bytes,
         build_log_bytes=limits.log_bytes,

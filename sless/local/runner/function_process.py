@@ -6,11 +6,12 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from sless.adapters.bundles.bundle import Bundle
-from sless.adapters.bundles.interpreters import Interpreter
+from sless.adapters.bundles.interpreter import Interpreter
 from sless.adapters.bundles.trees import Trees
+from sless.dependencies import Language
 from sless.local.runner.expansion import expand_all
 from sless.model.deployment import Revision
-from sless.runtime import ENTRY
+from sless.runtime import ENTRIES
 
 HOST = "127.0.0.1"
 """Functions are reached through the gateway alone."""
@@ -19,6 +20,12 @@ TERMINATION_LOG = "termination.json"
 """In the instance's folder."""
 _PROGRAMS = "bin"
 """Likewise: the interpreter by the names that programs call it."""
+_ALIASES = {Language.PYTHON: ("python3",), Language.NODE: ("nodejs",)}
+_COMPANIONS: Mapping[Language, tuple[str, ...]] = {
+    Language.PYTHON: (),
+    Language.NODE: ("npm", "npx"),
+}
+"""Programs beside it that start whichever interpreter the `PATH` names; absent ones do no harm."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -34,10 +41,13 @@ def render_programs(interpreter: Interpreter, folder: Path) -> dict[Path, Path]:
     """The links to lay in the instance's folder, each with what it leads to.
 
     Started by one of them, the runtime puts their folder on the `PATH`: `python` is then the
-    function's own, as in a container's image, whatever the machine calls so.
+    function's own, as in a container's image, whatever the machine calls so; likewise `node`.
     """
-    names = ("python", "python3", interpreter.path.name)
-    return {folder / _PROGRAMS / name: interpreter.path for name in names}
+    names = (interpreter.language.value, *_ALIASES[interpreter.language], interpreter.path.name)
+    links = {folder / _PROGRAMS / name: interpreter.path for name in names}
+    for name in _COMPANIONS[interpreter.language]:
+        links[folder / _PROGRAMS / name] = interpreter.path.parent / name
+    return links
 
 
 def render_process(  # noqa: PLR0913  # a process is made of this much, all named
@@ -45,6 +55,7 @@ def render_process(  # noqa: PLR0913  # a process is made of this much, all name
     *,
     bundle: Bundle,
     trees: Trees,
+    language: Language,
     folder: Path,
     port: int,
     drain_seconds: float,
@@ -69,8 +80,9 @@ def render_process(  # noqa: PLR0913  # a process is made of this much, all name
     if revision.command:
         own["SLESS_COMMAND"] = json.dumps(revision.command)
     base = {"PATH": _PATH, "LANG": "C.UTF-8", "HOME": str(folder), "TMPDIR": str(folder)}
+    entry = trees.path(bundle.launcher) / ENTRIES[language]
     return FunctionProcess(
-        command=(str(folder / _PROGRAMS / "python"), str(trees.path(bundle.launcher) / ENTRY)),
+        command=(str(folder / _PROGRAMS / language.value), str(entry)),
         environ=base | expand_all(revision.env) | own,
         folder=trees.path(bundle.code),
     )

@@ -4,7 +4,8 @@ import asyncio
 from collections.abc import Mapping
 from pathlib import Path
 
-from sless.adapters.bundles.interpreters import Interpreter, find_interpreter
+from sless.adapters.bundles.interpreter import Interpreter
+from sless.adapters.bundles.interpreters import find_interpreter
 
 
 class Interpreters:

@@ -18,9 +18,10 @@ from typing import NoReturn
 from sless.adapters.bundles.bundle import Bundle
 from sless.adapters.bundles.environment import find_secrets
 from sless.adapters.bundles.images import BundleImages
-from sless.adapters.bundles.interpreters import Interpreter
+from sless.adapters.bundles.interpreter import Interpreter
 from sless.adapters.bundles.make import BundleMaker, BundleOrder
 from sless.adapters.bundles.resolutions import Resolutions
+from sless.dependencies import Language
 from sless.errors import DiskFull, InternalError, SlessError
 from sless.local.runner.execution import Bounds, Execution, end_descendants
 from sless.local.runner.fetching import fetch_context
@@ -98,7 +99,7 @@ class Job:
                         function=self._function,
                         runtime=order.runtime,
                         rebuild=order.rebuild,
-                        interpreter=Interpreter(Path(order.interpreter), order.platform),
+                        interpreter=_interpreter(order),
                         context=context,
                     )
                 )
@@ -120,6 +121,11 @@ class Job:
     def _log(self, container: str) -> JobLog:
         path = self._folder / f"{container}.log"
         return JobLog(path, limit=self._order.log_bytes, secrets=find_secrets(os.environ))
+
+
+def _interpreter(order: JobOrder) -> Interpreter:
+    language = Language(order.language)
+    return Interpreter(language, Path(order.interpreter), order.platform)
 
 
 def _is_full(error: OSError) -> bool:

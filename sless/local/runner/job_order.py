@@ -25,6 +25,8 @@ class JobOrder:
     context_url: str = field(repr=False)
     """Presigned: it must enter no log."""
     context_sha256: str
+    language: str
+    """Of the interpreter."""
     interpreter: str
     platform: str
     images: str

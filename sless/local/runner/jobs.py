@@ -12,9 +12,11 @@ from pathlib import Path
 import structlog
 
 from sless.adapters.bundles.environment import render_installer_environment
-from sless.adapters.bundles.interpreters import Interpreter
+from sless.adapters.bundles.interpreter import Interpreter
+from sless.adapters.bundles.npm_environment import render_npm_environment
 from sless.adapters.sqlite.database import Database
 from sless.adapters.sqlite.jobs import Job, Wanted, delete_job, report_job
+from sless.dependencies import Language
 from sless.errors import BuildLost, InternalError, SlessError
 from sless.local.layout import Layout
 from sless.local.process import describe_end
@@ -156,7 +158,7 @@ class Jobs:
         output = RotatingLog(folder / "process.txt", limit=_OUTPUT_BYTES)
         child = start_child(
             (sys.executable, "-P", "-m", "sless.local.runner.job"),
-            environ=self._environment(folder),
+            environ=self._environment(folder, interpreter),
             folder=folder,
             mark=self._settings.mark("job", job.name),
             write=output.write,
@@ -192,6 +194,7 @@ class Jobs:
             rebuild=spec.rebuild,
             context_url=spec.context_url,
             context_sha256=spec.context_sha256,
+            language=interpreter.language,
             interpreter=str(interpreter.path),
             platform=interpreter.platform,
             images=str(self._layout.images),
@@ -202,12 +205,18 @@ class Jobs:
             parent=os.getpid(),
         )
 
-    def _environment(self, folder: Path) -> dict[str, str]:
+    def _environment(self, folder: Path, interpreter: Interpreter) -> dict[str, str]:
+        settings, cache = self._settings, self._layout.root / "cache"
+        if interpreter.language is Language.NODE:
+            return render_npm_environment(
+                settings.environ,
+                home=folder,
+                cache=cache / "npm",
+                registry=settings.npm_registry,
+                node=interpreter.path,
+            )
         return render_installer_environment(
-            self._settings.environ,
-            home=folder,
-            cache=self._layout.root / "cache" / "uv",
-            index_url=self._settings.index_url,
+            settings.environ, home=folder, cache=cache / "uv", index_url=settings.index_url
         )
 
     def _folder(self, job: Job) -> Path:

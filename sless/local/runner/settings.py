@@ -16,7 +16,9 @@ class RunnerSettings:
     interpreters: Mapping[str, Path] = field(default_factory=dict)
     """Interpreter by runtime, where the one found is not the wanted one."""
     index_url: str = ""
-    """Package index for builds; empty for the installer's own."""
+    """Package index for Python builds; empty for the installer's own."""
+    npm_registry: str = ""
+    """Registry for Node builds; empty for npm's own."""
     builds: int = 2
     """Jobs at the same time."""
     build_memory_bytes: int = 2048 * MIB

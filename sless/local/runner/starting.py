@@ -7,6 +7,7 @@ from pathlib import Path
 
 from sless.adapters.bundles.images import BundleImages
 from sless.adapters.sqlite.database import Database
+from sless.dependencies import Language
 from sless.errors import ImageMissing
 from sless.local.layout import Layout
 from sless.local.runner.child import Child, start_child
@@ -55,7 +56,9 @@ async def start_revision(
     _clean(folder)
     interpreter = await around.interpreters.get(revision.runtime)
     _link(render_programs(interpreter, folder))
-    process = _render(revision, around=around, folder=folder, port=port)
+    process = _render(
+        revision, around=around, language=interpreter.language, folder=folder, port=port
+    )
     return start_child(
         process.command,
         environ=process.environ,
@@ -78,7 +81,7 @@ def _link(links: Mapping[Path, Path]) -> None:
 
 
 def _render(
-    revision: Revision, *, around: Surroundings, folder: Path, port: int
+    revision: Revision, *, around: Surroundings, language: Language, folder: Path, port: int
 ) -> FunctionProcess:
     bundle = around.images.find_bundle(revision.image)
     if bundle is None:
@@ -87,6 +90,7 @@ def _render(
         revision,
         bundle=bundle,
         trees=around.images.trees,
+        language=language,
         folder=folder,
         port=port,
         drain_seconds=around.settings.drain_seconds,

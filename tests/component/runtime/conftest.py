@@ -10,6 +10,7 @@ from typing import Protocol
 import pytest
 import uv
 
+from sless.dependencies import Language
 from sless.runtime import runtime_files
 from tests.component.runtime.function_process import Ended, FunctionProcess, write_files
 
@@ -52,7 +53,7 @@ def runtime_site(install: Install) -> Path:
 @pytest.fixture(scope="session")
 def runtime(tmp_path_factory: pytest.TempPathFactory) -> Path:
     folder = tmp_path_factory.mktemp("runtime")
-    for name, content in runtime_files().items():
+    for name, content in runtime_files(Language.PYTHON).items():
         path = folder / name
         path.parent.mkdir(parents=True, exist_ok=True)
         path.write_bytes(content)
