@@ -61,7 +61,9 @@ class TemporalRuns:
     async def running(self) -> Sequence[Run]:
         """By one list, eventually consistent within about a second."""
         with _translated():
-            found = self._client.list_workflows(RUNNING_QUERY, page_size=1000)
+            found = self._client.list_workflows(
+                RUNNING_QUERY, page_size=1000, rpc_timeout=RPC_SECONDS
+            )
             return [await _run(execution) async for execution in found]
 
     async def find(self, workflow_id: str) -> Run | None:
