@@ -1,9 +1,11 @@
 """What `sless up` says: a line per event, a spinner above a terminal's last line, one page."""
 
 import shlex
+import shutil
 import sys
 import time
 from collections.abc import Iterable
+from pathlib import Path
 from types import TracebackType
 from typing import Self
 
@@ -16,6 +18,11 @@ from sless.local.part import Event, PartEnded, PartReady, PartStopped
 
 _FAILING = 3
 """Ends in a row from which on the last lines are shown: once, until it serves again."""
+
+
+def _program() -> str:
+    """What starts us in another terminal, which may lack what is on no PATH."""
+    return "sless" if shutil.which("sless") else str(Path(sys.argv[0]).absolute())
 
 
 class Progress:
@@ -80,7 +87,8 @@ class Progress:
         self.say(f"  Data         {data}")
         self.say(f"  Logs         {layout.logs}")
         self.say()
-        self.say(f"Next, in another terminal:  {shlex.join(['sless', *named, 'deploy', 'FOLDER'])}")
+        next_ = shlex.join([_program(), *named, "deploy", "FOLDER"])
+        self.say(f"Next, in another terminal:  {next_}")
         self.say("Ctrl-C stops the home; everything is kept.")
 
     def stopping(self) -> None:
