@@ -10,6 +10,11 @@ DEPENDENCIES = "dependencies"
 RUNTIME = "runtime"
 """Where the launcher lies in a context."""
 
+BUILD_ENVIRONMENT = "/sless/build/environment"
+"""What a builder may mount while it builds: a shell's exports, such as a package index's address.
+
+A `RUN` reads it there, so that it gets into no layer and into no history, as an `ARG` would.
+"""
 APP_FOLDER = "/app"
 """The function's folder in the image, and its working directory."""
 RUNTIME_FOLDER = "/sless/runtime"
@@ -22,6 +27,7 @@ PORT = 8080
 USER = "65532:65532"
 """Numeric, so that `runAsNonRoot` can be verified; the number distroless images use."""
 
+_READ_ENVIRONMENT = f"{{ [ ! -e {BUILD_ENVIRONMENT} ] || . {BUILD_ENVIRONMENT}; }}"
 _UV = (
     "python -m pip install --no-cache-dir --disable-pip-version-check --root-user-action ignore uv"
 )
@@ -77,7 +83,8 @@ def _render_install(language: Language, kind: DependencyKind) -> list[str]:
     else:
         folder = APP_FOLDER
         commands = [f"cd {folder}", *_INSTALL[kind], "rm -rf /sless/npm"]
-    return [f"COPY {DEPENDENCIES}/ {folder}/", "RUN " + " \\\n && ".join(commands)]
+    steps = " \\\n && ".join([_READ_ENVIRONMENT, *commands])
+    return [f"COPY {DEPENDENCIES}/ {folder}/", f"RUN {steps}"]
 
 
 def _render_list(words: tuple[str, ...]) -> str:

@@ -1,8 +1,12 @@
 """The Dockerfile of each kind of function."""
 
+import subprocess
+from pathlib import Path
+
 import pytest
 
 from sless.archive import DEFAULT_RUNTIMES, Runtime, get_runtime, render_dockerfile
+from sless.archive.dockerfile import BUILD_ENVIRONMENT
 from sless.dependencies import Dependencies, DependencyKind, Language
 from sless.errors import InvalidSetting, RuntimeUnsupported
 
@@ -60,6 +64,21 @@ def test_no_python_image_touches_tmp_or_keeps_a_cache(kind: DependencyKind) -> N
     assert not [line for line in lines if "/tmp" in line and not line.startswith("ENV")]  # noqa: S108 - the point
     for line in lines:
         assert ("pip install" in line) <= ("--no-cache" in line)
+
+
+@pytest.mark.parametrize("mounted", [False, True])
+def test_an_install_reads_the_builders_environment_if_there_is_one(
+    mounted: bool,  # noqa: FBT001 - a case
+    tmp_path: Path,
+) -> None:
+    text = render_dockerfile(NODE, Dependencies(DependencyKind.NPM_CI))
+    run = text.partition("RUN ")[2].partition(" \\\n")[0]
+    path = tmp_path / "environment"
+    if mounted:
+        path.write_text("export WHERE='over there'\n")
+    shell = f'{run.replace(BUILD_ENVIRONMENT, str(path))} && echo "at ${{WHERE-nowhere}}"'
+    shown = subprocess.run(["sh", "-euc", shell], check=True, capture_output=True, text=True)
+    assert shown.stdout == ("at over there\n" if mounted else "at nowhere\n")
 
 
 def test_a_runtime_not_on_offer_names_those_that_are() -> None:
