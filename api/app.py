@@ -36,7 +36,7 @@ def create_app(ports: Ports, options: ApiOptions) -> FastAPI:
     app.include_router(_guarded())
     handle_problems(app)
     # The last one added is the outermost.
-    app.add_middleware(Authenticated, verifier=ports.verifier)
+    app.add_middleware(Authenticated, verifier=ports.verifier, metrics=services.metrics)
     app.add_middleware(Observed, metrics=services.metrics)
     describe(app)
     return app

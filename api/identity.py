@@ -7,11 +7,13 @@ from fastapi import Depends, Path, Request
 from fastapi.security import HTTPBearer
 from starlette.types import ASGIApp, Receive, Scope, Send
 
+from api.metrics import Metrics
 from api.problems import problem_response
 from sless.errors import FunctionNotFound, RouteNotFound, SlessError, Unauthenticated
 from sless.model.function import FunctionRef
 from sless.naming import NAME_MAX, NAMESPACE_MAX, check_name, check_namespace
 from sless.tokens import Identity, Verifier
+from sless.tokens.faults import TokenFault, refuse
 
 _GUARDED = "/v1"
 FUNCTIONS = f"{_GUARDED}/namespaces/{{ns}}/functions"
@@ -19,7 +21,9 @@ FUNCTION = f"{FUNCTIONS}/{{name}}"
 """Below these, routes take `NamespaceDep` or `FunctionDep`: both check the identity."""
 _SCHEME = "bearer "
 
-documented = HTTPBearer(auto_error=False, description="A token that this server signed.")
+documented = HTTPBearer(
+    auto_error=False, description="A token of this server or of a trusted issuer."
+)
 """Tells OpenAPI of the token; `Authenticated` is what asks for it."""
 
 
@@ -29,6 +33,7 @@ class Authenticated:
 
     app: ASGIApp
     verifier: Verifier
+    metrics: Metrics
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         """Serves one request."""
@@ -37,17 +42,22 @@ class Authenticated:
             try:
                 scope["state"]["identity"] = await self.verifier.verify(_token_of(request))
             except SlessError as error:
+                self._count(error)
                 await problem_response(request, error)(scope, receive, send)
                 return
         await self.app(scope, receive, send)
+
+    def _count(self, error: SlessError) -> None:
+        fault = error.fault if isinstance(error, Unauthenticated) else error.reason
+        self.metrics.refused_tokens.labels(fault).inc()
 
 
 def _token_of(request: Request) -> str:
     given = request.headers.getlist("authorization")
     if not given:
-        raise Unauthenticated("A token is needed: Authorization: Bearer <token>.")
+        raise refuse(TokenFault.MISSING, "A token is needed: Authorization: Bearer <token>.")
     if len(given) > 1 or not given[0].lower().startswith(_SCHEME):
-        raise Unauthenticated("The Authorization header must be one: Bearer <token>.")
+        raise refuse(TokenFault.MISSING, "The Authorization header must be one: Bearer <token>.")
     return given[0][len(_SCHEME) :].strip()
 
 

@@ -18,6 +18,7 @@ class Metrics:
     upload_bytes: Counter = field(init=False)
     asks: Counter = field(init=False)
     log_readers: Gauge = field(init=False)
+    refused_tokens: Counter = field(init=False)
 
     def __post_init__(self) -> None:
         """Registers each instrument."""
@@ -45,6 +46,12 @@ class Metrics:
             ),
             "log_readers": Gauge(
                 "sless_api_log_readers", "Readers that follow a log.", registry=self.registry
+            ),
+            "refused_tokens": Counter(
+                "sless_api_tokens_refused_total",
+                "Requests refused for their token, by the check that did.",
+                ["fault"],
+                registry=self.registry,
             ),
         }
         for name, instrument in own.items():

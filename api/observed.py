@@ -80,6 +80,7 @@ class Observed:
         seconds = time.perf_counter() - answer.began
         route = getattr(scope.get("route"), "path", "none")
         method, status = scope["method"], answer.status or _GONE
+        identity = scope["state"].get("identity")
         self.metrics.requests.labels(_known(method), route, status).inc()
         self.metrics.seconds.labels(_known(method), route).observe(seconds)
         log.info(
@@ -88,7 +89,8 @@ class Observed:
             path=scope["path"],
             status=status,
             seconds=round(seconds, 4),
-            sub=getattr(scope["state"].get("identity"), "sub", ""),
+            sub=getattr(identity, "sub", ""),
+            issuer=getattr(identity, "issuer", ""),
         )
 
 

@@ -1,10 +1,9 @@
 """Who asks: tokens of a home's own key, and what every verifier promises."""
 
-from sless.tokens.identity import EVERY_NAMESPACE, Identity, Verifier
+from sless.tokens.identity import EVERY_NAMESPACE, ISSUER, Identity, Verifier
 from sless.tokens.own_key import (
     ALGORITHM,
     AUDIENCE,
-    ISSUER,
     LEEWAY,
     TOKEN_BYTES,
     KeyVerifier,

@@ -3,6 +3,8 @@
 from dataclasses import dataclass
 from typing import Protocol
 
+ISSUER = "sless"
+"""A home's own key."""
 EVERY_NAMESPACE = "*"
 
 
@@ -12,6 +14,8 @@ class Identity:
 
     sub: str
     namespaces: tuple[str, ...]
+    issuer: str = ISSUER
+    """Whose word it is: two issuers may name different people alike."""
 
     def may_use(self, namespace: str) -> bool:
         """Whether a namespace is theirs."""
@@ -19,8 +23,13 @@ class Identity:
 
 
 class Verifier(Protocol):
-    """Reads tokens of one issuer. Another issuer's joins as another class."""
+    """Reads tokens, of one issuer or of several."""
 
     async def verify(self, token: str) -> Identity:
-        """The identity a token proves; raises `Unauthenticated`, never anything else."""
+        """The identity a token proves.
+
+        Raises:
+            Unauthenticated: It proves none; `fault` is a word of `sless.tokens.faults`.
+            IssuerUnavailable: It cannot be checked now.
+        """
         ...

@@ -26,6 +26,7 @@ from sless.tokens import (
     ensure_signing_key,
     key_id,
 )
+from sless.tokens.faults import TokenFault
 
 HOUR = timedelta(hours=1)
 
@@ -117,6 +118,29 @@ async def test_clocks_may_differ_by_the_leeway(key: SigningKey) -> None:
     await key.verifier().verify(encode(key, claims(exp=int(time.time()) - 1)))
 
 
+@pytest.mark.parametrize(
+    ("changes", "headers", "fault"),
+    [
+        ({"exp": 1}, {}, TokenFault.EXPIRED),
+        ({"nbf": 4e9}, {}, TokenFault.EARLY),
+        ({"aud": "other"}, {}, TokenFault.AUDIENCE),
+        ({"iss": "other"}, {}, TokenFault.ISSUER),
+        ({"sub": ""}, {}, TokenFault.CLAIMS),
+        ({"namespaces": 7}, {}, TokenFault.CLAIMS),
+        ({}, {"kid": "other"}, TokenFault.KEY),
+        ({}, {"typ": "logout+jwt"}, TokenFault.MALFORMED),
+        ({}, {"crit": ["exp"], "exp": 1}, TokenFault.MALFORMED),
+    ],
+    ids=str,
+)
+async def test_a_refusal_names_its_fault(
+    key: SigningKey, changes: dict[str, Any], headers: dict[str, Any], fault: TokenFault
+) -> None:
+    with pytest.raises(Unauthenticated) as refusal:
+        await key.verifier().verify(encode(key, claims(**changes), **headers))
+    assert refusal.value.fault == fault
+
+
 async def test_an_unsigned_token_is_refused(key: SigningKey) -> None:
     kid = key_id(key.private.public_key())
     token = f"{segment({'alg': 'none', 'kid': kid})}.{segment(claims())}."
@@ -152,6 +176,13 @@ async def test_an_unknown_key_id_is_refused(key: SigningKey, kid: object) -> Non
     token = f"{segment(header)}.{segment(claims())}.{segment('x')}"
     with pytest.raises(Unauthenticated):
         await key.verifier().verify(token)
+
+
+@pytest.mark.parametrize("header", ['{"alg": []}', "[" * 5000, '{"alg": ' + "1" * 5000 + "}"])
+async def test_a_hostile_header_is_refused(key: SigningKey, header: str) -> None:
+    raw = base64.urlsafe_b64encode(header.encode()).decode().rstrip("=")
+    with pytest.raises(Unauthenticated):
+        await key.verifier().verify(f"{raw}.{segment(claims())}.{segment('x')}")
 
 
 async def test_a_huge_token_is_refused_unread(key: SigningKey) -> None:
