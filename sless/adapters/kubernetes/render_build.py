@@ -1,0 +1,94 @@
+"""The container that builds: what differs between builders, and nothing else; pure."""
+
+import json
+import shlex
+from typing import Any
+
+from sless.adapters.kubernetes.job_options import BuilderKind, JobOptions
+
+CONTEXT = "/workspace/context"
+LAYOUT = "/out/img"
+"""Whatever builds leaves an OCI image layout here."""
+CONTROL = "/sless/build"
+"""What a build is told; `sless.archive.dockerfile.BUILD_ENVIRONMENT` lies in it."""
+CERTIFICATES = "/sless/ca"
+"""Where the ConfigMap with `ca.crt` is mounted."""
+_STORE = "/store"
+
+_KANIKO_CAPABILITIES = ("CHOWN", "DAC_OVERRIDE", "FOWNER", "SETUID", "SETGID", "FSETID")
+_BUILDAH_CAPABILITIES = (
+    *("SYS_ADMIN", "SYS_CHROOT", "CHOWN", "DAC_OVERRIDE", "FOWNER", "FSETID", "SETUID", "SETGID"),
+    *("SETFCAP", "SETPCAP", "KILL", "NET_BIND_SERVICE", "MKNOD"),
+)
+"""SYS_ADMIN inside the pod's own user namespace. With fewer: "setting capabilities: operation not
+permitted"."""
+
+
+def render_build(options: JobOptions) -> dict[str, Any]:
+    """The parts of the container that depend on the builder: command, volumes, capabilities."""
+    render = {BuilderKind.KANIKO: _kaniko, BuilderKind.BUILDAH: _buildah}
+    return render[options.kind](options)
+
+
+def extra_volumes(options: JobOptions) -> list[dict[str, Any]]:
+    """Those that only this builder mounts."""
+    if options.kind is BuilderKind.KANIKO:
+        return []
+    return [{"name": "store", "emptyDir": {"sizeLimit": options.storage}}]
+
+
+def _kaniko(options: JobOptions) -> dict[str, Any]:
+    return {
+        "args": [
+            f"--context=dir://{CONTEXT}",
+            "--no-push",
+            f"--oci-layout-path={LAYOUT}",
+            "--log-format=text",
+            "--log-timestamp=false",
+            "--image-download-retry=3",
+            *(f"--insecure-registry={address}" for address in sorted(options.place.plain_http)),
+        ],
+        "securityContext": _confined(_KANIKO_CAPABILITIES),
+        "volumeMounts": [],
+    }
+
+
+def _buildah(options: JobOptions) -> dict[str, Any]:
+    policy = json.dumps({"default": [{"type": "insecureAcceptAnything"}]})
+    buildah = f"buildah --storage-driver vfs --root {_STORE}/images --runroot {_STORE}/run"
+    trusting = f"--signature-policy {_STORE}/policy.json"
+    mounts = [CONTROL, *([CERTIFICATES] if options.ca_config_map else [])]
+    volumes = " ".join(f"--volume {path}:{path}:ro" for path in mounts)
+    # Written here, not mounted: some distributions' packages come without either file.
+    script = "\n".join(
+        [
+            f"printf %s {shlex.quote(policy)} > {_STORE}/policy.json",
+            f"printf %s {shlex.quote(_registries(options))} > {_STORE}/registries.conf",
+            f"{buildah} bud --isolation chroot {trusting} {volumes} --tag img {CONTEXT}",
+            f"{buildah} push --quiet {trusting} img oci:{LAYOUT}:latest",
+        ]
+    )
+    return {
+        "command": ["sh", "-euc", script],
+        "env": [
+            {"name": "CONTAINERS_REGISTRIES_CONF", "value": f"{_STORE}/registries.conf"},
+            {"name": "TMPDIR", "value": _STORE},
+        ],
+        "securityContext": _confined(_BUILDAH_CAPABILITIES),
+        "volumeMounts": [{"name": "store", "mountPath": _STORE}],
+    }
+
+
+def _registries(options: JobOptions) -> str:
+    """Short names mean what they mean to Kaniko; some registries speak plain HTTP."""
+    lines = ['unqualified-search-registries = ["docker.io"]']
+    for address in sorted(options.place.plain_http):
+        lines += ["[[registry]]", f"location = {json.dumps(address)}", "insecure = true"]
+    return "\n".join(lines) + "\n"
+
+
+def _confined(capabilities: tuple[str, ...]) -> dict[str, Any]:
+    return {
+        "allowPrivilegeEscalation": False,
+        "capabilities": {"drop": ["ALL"], "add": list(capabilities)},
+    }
