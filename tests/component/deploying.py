@@ -18,11 +18,13 @@ from sless.adapters.bundles.resolutions import Resolutions
 from sless.adapters.bundles.verdict import Finished
 from sless.adapters.sqlite.deployments import SqliteDeployments
 from sless.adapters.sqlite.functions import SqliteFunctions
-from sless.adapters.sqlite.instances import Instance, InstanceState, list_instances
-from sless.adapters.sqlite.routes import Route, upsert_route
+from sless.adapters.sqlite.instances import list_instances
+from sless.adapters.sqlite.routes import upsert_route
 from sless.dependencies import Language
 from sless.model.deployment import Availability, Deployment, FailedNote, Progress, Revision
 from sless.model.function import Ask, EnvVar, FunctionRef
+from sless.model.instance import Instance, InstanceState
+from sless.model.routed import Routed
 from sless.naming import S3Key
 from sless.runtime import runtime_files
 from tests.component.runner_home import DEADLINE, RunnerHome
@@ -129,7 +131,7 @@ class Deploying:
         present = await self.find()
         assert present
         ask = present.ask
-        route = Route("team", self.name, ask.uid, ask.generation, row.instance, row.port)
+        route = Routed("team", self.name, ask.uid, ask.generation, row.instance, row.port)
         await self.home.database.write(upsert_route, route)
 
     async def get(self, row: Instance) -> tuple[int, bytes]:

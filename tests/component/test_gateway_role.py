@@ -9,8 +9,9 @@ from pathlib import Path
 import httpx
 import pytest
 
-from sless.adapters.sqlite.routes import Route, find_route
+from sless.adapters.sqlite.routes import find_route
 from sless.local.runner.gateway_role import GatewayRole
+from sless.model.routed import Routed
 from tests.component.contexts import HELLO
 from tests.component.deploying import Deploying
 from tests.component.gateway_rig import RunningGateway, running_gateway
@@ -34,7 +35,7 @@ async def deploying(tmp_path: Path, gateway: RunningGateway) -> AsyncIterator[De
         role.cancel()
 
 
-async def _routed(deploying: Deploying, *, generation: int, port: int = 0) -> Route:
+async def _routed(deploying: Deploying, *, generation: int, port: int = 0) -> Routed:
     """The route once it serves that generation, from another port than that."""
     async with asyncio.timeout(DEADLINE):
         while True:

@@ -10,10 +10,10 @@ from pathlib import Path
 import pytest
 
 from sless.adapters.bundles.interpreters import find_interpreter
-from sless.adapters.sqlite.instances import InstanceState
 from sless.local.runner.settings import RunnerSettings
 from sless.model.deployment import Progress
 from sless.model.function import EnvVar
+from sless.model.instance import InstanceState
 from tests.component.contexts import HELLO
 from tests.component.deploying import Deploying
 from tests.component.runner_home import RunnerHome, eventually, running

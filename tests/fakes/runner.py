@@ -7,8 +7,9 @@ from dataclasses import dataclass, field
 
 from sless.adapters.sqlite.database import Database
 from sless.adapters.sqlite.deployments import list_deployments
-from sless.adapters.sqlite.instances import Instance, InstanceState, find_instance, upsert_instance
+from sless.adapters.sqlite.instances import find_instance, upsert_instance
 from sless.model.deployment import Deployment
+from sless.model.instance import Instance, InstanceState
 
 CRASHED = ("FunctionCrashed", "ValueError: broken")
 

@@ -29,8 +29,8 @@ PUT_BACK = replace(
     good_generation=2,
     failed=FailedNote(FUNCTION.ask, REVISION.hash, "FunctionCrashed", "boom"),
 )
-ROUTED = Routed("u1", 3, REVISION.instance)
-OLD_ROUTED = Routed("u1", 3, OLD.instance)
+ROUTED = Routed("team", "hello", "u1", 3, REVISION.instance)
+OLD_ROUTED = Routed("team", "hello", "u1", 3, OLD.instance)
 
 
 def outcome(phase: Phase = Phase.READY, reason: str = "Ready", image: str = IMAGE) -> Outcome:
@@ -73,7 +73,11 @@ SERVING = Sight(FUNCTION, outcome(), deployment=GOOD, routed=ROUTED)
         (replace(SIGHT, function_run=run(Phase.DEPLOYING)), Phase.DEPLOYING, "Deploying"),
         (SERVING, Phase.READY, "Ready"),
         (replace(SERVING, routed=None), Phase.DEPLOYING, "NotRouted"),
-        (replace(SERVING, routed=Routed("u1", 2, "x")), Phase.DEPLOYING, "NotRouted"),
+        (
+            replace(SERVING, routed=Routed("team", "hello", "u1", 2, "x")),
+            Phase.DEPLOYING,
+            "NotRouted",
+        ),
         (
             Sight(FUNCTION, outcome(Phase.FAILED, "BuildFailed", "")),
             Phase.FAILED,

@@ -2,14 +2,15 @@
 
 from dataclasses import replace
 
-from sless.adapters.sqlite.instances import Instance, InstanceState
-from sless.adapters.sqlite.routes import Route
 from sless.gateway.route import Endpoint
 from sless.local.runner.plan import InstanceKey, plan, present
 from sless.local.runner.routing import compute_routing
 from sless.model.deployment import Deployment, Revision
 from sless.model.function import Ask
+from sless.model.instance import Instance, InstanceState
+from sless.model.routed import Routed
 
+HOST = "127.0.0.1"
 OLD = Revision("local/team/f@sha256:aa", "b" * 12, "python3.11")
 NEW = replace(OLD, image="local/team/f@sha256:bb")
 READY, STARTING, CRASHED = InstanceState.READY, InstanceState.STARTING, InstanceState.CRASHED
@@ -29,8 +30,8 @@ def row(
     return Instance("team", "f", "d1", revision, state, since, port=port)
 
 
-def route(revision: Revision, *, generation: int = 1, port: int = 1) -> Route:
-    return Route("team", "f", "u1", generation, revision.instance, port)
+def route(revision: Revision, *, generation: int = 1, port: int = 1) -> Routed:
+    return Routed("team", "f", "u1", generation, revision.instance, port)
 
 
 def test_starts_what_is_wanted_once() -> None:
@@ -65,24 +66,26 @@ def test_a_deleted_function_stops() -> None:
 def test_routes_to_the_present_revision_once_it_is_ready() -> None:
     wanted = deployment(NEW, generation=2)
     instances = [row(OLD, port=1, since=9), row(NEW, STARTING, port=2)]
-    routing = compute_routing([wanted], instances, [route(OLD)])
-    assert routing.rows == (route(OLD),)
-    routing = compute_routing([wanted], [row(OLD, since=9), row(NEW, port=2)], [route(OLD)])
-    assert routing.rows == (route(NEW, generation=2, port=2),)
-    assert routing.routes[0].endpoints == (Endpoint("127.0.0.1", 2),)
+    routing = compute_routing([wanted], instances, [route(OLD)], host=HOST)
+    assert routing.routed == (route(OLD),)
+    routing = compute_routing(
+        [wanted], [row(OLD, since=9), row(NEW, port=2)], [route(OLD)], host=HOST
+    )
+    assert routing.routed == (route(NEW, generation=2, port=2),)
+    assert routing.routes[0].endpoints == (Endpoint(HOST, 2),)
 
 
 def test_an_older_revision_never_passes_for_the_newest_ask() -> None:
-    routing = compute_routing([deployment(NEW, generation=2)], [row(OLD)], [])
-    assert routing.rows[0].generation == 0
+    routing = compute_routing([deployment(NEW, generation=2)], [row(OLD)], [], host=HOST)
+    assert routing.routed[0].generation == 0
 
 
 def test_a_new_ask_for_what_runs_already_is_routed_at_once() -> None:
-    routing = compute_routing([deployment(OLD, generation=2)], [row(OLD)], [route(OLD)])
-    assert routing.rows == (route(OLD, generation=2),)
+    routing = compute_routing([deployment(OLD, generation=2)], [row(OLD)], [route(OLD)], host=HOST)
+    assert routing.routed == (route(OLD, generation=2),)
 
 
 def test_a_function_with_nothing_ready_is_known_and_goes_nowhere() -> None:
-    routing = compute_routing([deployment(OLD)], [row(OLD, CRASHED)], [route(OLD)])
-    assert routing.rows == ()
+    routing = compute_routing([deployment(OLD)], [row(OLD, CRASHED)], [route(OLD)], host=HOST)
+    assert routing.routed == ()
     assert routing.routes[0].endpoints == ()

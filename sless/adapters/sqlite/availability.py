@@ -1,7 +1,7 @@
 """How the runner's row of a revision judges it: a pure function."""
 
-from sless.adapters.sqlite.instances import Instance, InstanceState
 from sless.model.deployment import Availability, Progress
+from sless.model.instance import Instance, InstanceState
 
 RESTARTS_MAX = 3
 """Restarts after which a revision that was never good has failed."""

@@ -4,29 +4,17 @@ A row is written only after Envoy took it: `await database.write(upsert_route, r
 """
 
 import sqlite3
-from dataclasses import astuple, dataclass
+from dataclasses import astuple
+
+from sless.model.routed import Routed
 
 
-@dataclass(frozen=True, slots=True)
-class Route:
-    """A function's route as Envoy has it."""
-
-    namespace: str
-    name: str
-    uid: str
-    """The Function's."""
-    generation: int
-    """The ask that this instance serves."""
-    instance: str
-    port: int
-
-
-def list_routes(connection: sqlite3.Connection) -> list[Route]:
+def list_routes(connection: sqlite3.Connection) -> list[Routed]:
     """All of them, by namespace and name."""
     return [_parse(row) for row in connection.execute(f"{_SELECT} ORDER BY namespace, name")]
 
 
-def find_route(connection: sqlite3.Connection, namespace: str, name: str) -> Route | None:
+def find_route(connection: sqlite3.Connection, namespace: str, name: str) -> Routed | None:
     """A function's, or none."""
     row = connection.execute(
         f"{_SELECT} WHERE namespace = ? AND name = ?", (namespace, name)
@@ -34,7 +22,7 @@ def find_route(connection: sqlite3.Connection, namespace: str, name: str) -> Rou
     return None if row is None else _parse(row)
 
 
-def upsert_route(connection: sqlite3.Connection, route: Route) -> None:
+def upsert_route(connection: sqlite3.Connection, route: Routed) -> None:
     """Writes the whole row."""
     connection.execute("INSERT OR REPLACE INTO routes VALUES (?, ?, ?, ?, ?, ?)", astuple(route))
 
@@ -47,5 +35,5 @@ def delete_route(connection: sqlite3.Connection, namespace: str, name: str) -> N
 _SELECT = "SELECT namespace, name, uid, generation, instance, port FROM routes"
 
 
-def _parse(row: sqlite3.Row) -> Route:
-    return Route(*row)
+def _parse(row: sqlite3.Row) -> Routed:
+    return Routed(*row)

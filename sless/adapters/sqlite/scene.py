@@ -12,9 +12,10 @@ from sless.adapters.sqlite import function_rows as rows
 from sless.adapters.sqlite.availability import judge
 from sless.adapters.sqlite.database import Database
 from sless.adapters.sqlite.deployments import list_deployments
-from sless.adapters.sqlite.instances import Instance, list_instances
-from sless.adapters.sqlite.routes import Route, list_routes
+from sless.adapters.sqlite.instances import list_instances
+from sless.adapters.sqlite.routes import list_routes
 from sless.model.deployment import Deployment
+from sless.model.instance import Instance
 from sless.model.routed import Routed
 from sless.ports.scene import Standing
 
@@ -82,16 +83,11 @@ def _standing(
     manifest: dict[str, object],
     *,
     deployments: Mapping[Key, Deployment],
-    routes: Mapping[Key, Route],
+    routes: Mapping[Key, Routed],
 ) -> Standing:
     stored = rows.stored(manifest)
     key = (stored.function.namespace, stored.function.name)
-    route = routes.get(key)
-    return Standing(
-        stored,
-        deployment=deployments.get(key),
-        routed=Routed(route.uid, route.generation, route.instance) if route is not None else None,
-    )
+    return Standing(stored, deployment=deployments.get(key), routed=routes.get(key))
 
 
 def _judged(

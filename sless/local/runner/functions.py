@@ -9,8 +9,7 @@ import structlog
 
 from sless.adapters.bundles.images import BundleImages
 from sless.adapters.sqlite.database import Database
-from sless.adapters.sqlite.instances import Instance, delete_instance
-from sless.adapters.sqlite.routes import Route
+from sless.adapters.sqlite.instances import delete_instance
 from sless.local.layout import Layout
 from sless.local.runner.function_logs import FunctionLogs
 from sless.local.runner.instance import RunningInstance
@@ -20,6 +19,8 @@ from sless.local.runner.rows import persist
 from sless.local.runner.settings import RunnerSettings
 from sless.local.runner.starting import Surroundings
 from sless.model.deployment import Deployment
+from sless.model.instance import Instance
+from sless.model.routed import Routed
 
 _STARTS_PER_PROCESSOR = 2
 _log = structlog.get_logger()
@@ -57,7 +58,7 @@ class Functions:
         """Forgets the processes of an earlier runner: they have ended."""
         await persist(self._database, _delete_rows, rows)
 
-    def reconcile(self, deployments: Sequence[Deployment], routes: Sequence[Route]) -> None:
+    def reconcile(self, deployments: Sequence[Deployment], routes: Sequence[Routed]) -> None:
         """Starts and stops what the tables ask for."""
         states = {key: instance.state for key, instance in self._running.items()}
         decided = plan(deployments, states, routes)

@@ -9,15 +9,17 @@ import structlog
 
 from sless.adapters.sqlite.database import Database
 from sless.adapters.sqlite.deployments import list_deployments
-from sless.adapters.sqlite.instances import Instance, list_instances
-from sless.adapters.sqlite.routes import Route as RouteRow
+from sless.adapters.sqlite.instances import list_instances
 from sless.adapters.sqlite.routes import delete_route, list_routes, upsert_route
 from sless.errors import GatewayUnavailable, InternalError, StoreUnavailable
 from sless.gateway.files import GatewayFiles
 from sless.gateway.route import Route
+from sless.local.runner.function_process import HOST
 from sless.local.runner.routing import compute_routing
 from sless.local.runner.rows import persist
 from sless.model.deployment import Deployment
+from sless.model.instance import Instance
+from sless.model.routed import Routed
 
 _POLL_SECONDS = 0.02
 """A new revision's first request waits for this, and for Envoy."""
@@ -32,7 +34,7 @@ _log = structlog.get_logger()
 class _Rows:
     deployments: list[Deployment]
     instances: list[Instance]
-    routes: list[RouteRow]
+    routes: list[Routed]
 
 
 def _read_rows(connection: sqlite3.Connection) -> _Rows:
@@ -68,17 +70,17 @@ class GatewayRole:
         Raises `StoreUnavailable`, `GatewayUnavailable`, or `InternalError` when Envoy refuses.
         """
         rows = await self._database.read(_read_rows)
-        routing = compute_routing(rows.deployments, rows.instances, rows.routes)
+        routing = compute_routing(rows.deployments, rows.instances, rows.routes, host=HOST)
         if routing.routes != self._applied:
             version = await asyncio.to_thread(self._files.apply, routing.routes)
             await self._files.wait_applied(version, _APPLY_SECONDS)
             self._applied = routing.routes
-        if set(routing.rows) != set(rows.routes):
-            await persist(self._database, _replace_routes, rows.routes, routing.rows)
+        if set(routing.routed) != set(rows.routes):
+            await persist(self._database, _replace_routes, rows.routes, routing.routed)
 
 
 def _replace_routes(
-    connection: sqlite3.Connection, old: Iterable[RouteRow], new: Iterable[RouteRow]
+    connection: sqlite3.Connection, old: Iterable[Routed], new: Iterable[Routed]
 ) -> None:
     kept = set(new)
     for row in set(old) - kept:

@@ -9,12 +9,7 @@ from dataclasses import replace
 
 import structlog
 
-from sless.adapters.sqlite.instances import (
-    Instance,
-    InstanceState,
-    delete_instance,
-    upsert_instance,
-)
+from sless.adapters.sqlite.instances import delete_instance, upsert_instance
 from sless.errors import FunctionCrashed, InternalError, SlessError
 from sless.local.ports import PortReservations
 from sless.local.runner.child import Child
@@ -26,6 +21,7 @@ from sless.local.runner.rows import persist
 from sless.local.runner.starting import Surroundings, start_revision
 from sless.model.deployment import Deployment
 from sless.model.function import FunctionRef
+from sless.model.instance import Instance, InstanceState
 
 FIRST_BACKOFF_SECONDS = 0.5
 LONGEST_BACKOFF_SECONDS = 60.0

@@ -3,9 +3,9 @@
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 
-from sless.adapters.sqlite.instances import InstanceState
-from sless.adapters.sqlite.routes import Route
 from sless.model.deployment import Deployment
+from sless.model.instance import InstanceState
+from sless.model.routed import Routed
 
 
 @dataclass(frozen=True, slots=True, order=True)
@@ -33,7 +33,7 @@ def present(deployment: Deployment) -> InstanceKey:
 def plan(
     deployments: Sequence[Deployment],
     running: Mapping[InstanceKey, InstanceState],
-    routes: Iterable[Route],
+    routes: Iterable[Routed],
 ) -> Plan:
     """Starts what is wanted and not running; stops what is neither wanted nor still routed to."""
     by_uid = {deployment.uid: deployment for deployment in deployments}
@@ -52,7 +52,7 @@ def plan(
 def _may_stop(
     deployment: Deployment | None,
     state: InstanceState,
-    routed: Mapping[tuple[str, str], Route],
+    routed: Mapping[tuple[str, str], Routed],
 ) -> bool:
     """One that serves goes on until the gateway sends its requests to the present revision."""
     if deployment is None or state is not InstanceState.READY:

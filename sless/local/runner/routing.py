@@ -4,11 +4,10 @@ from collections import defaultdict
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
-from sless.adapters.sqlite.instances import Instance, InstanceState
-from sless.adapters.sqlite.routes import Route as RouteRow
 from sless.gateway.route import Endpoint, Route
-from sless.local.runner.function_process import HOST
 from sless.model.deployment import Deployment
+from sless.model.instance import Instance, InstanceState
+from sless.model.routed import Routed
 
 
 @dataclass(frozen=True, slots=True)
@@ -16,32 +15,34 @@ class Routing:
     """What Envoy is to be told, and what is noted once it took that."""
 
     routes: tuple[Route, ...]
-    rows: tuple[RouteRow, ...]
+    routed: tuple[Routed, ...]
     """Of the functions that something answers for."""
 
 
 def compute_routing(
     deployments: Iterable[Deployment],
     instances: Iterable[Instance],
-    noted: Iterable[RouteRow],
+    noted: Iterable[Routed],
+    *,
+    host: str,
 ) -> Routing:
     """Sends each function's requests to its present revision once that is ready.
 
     Until then, and when it crashed, to the newest other one that is ready; else to nothing.
-    `noted` tells which ask an older revision was routed for.
+    `noted` tells which ask an older revision was routed for, `host` where processes listen.
     """
     ready: dict[str, list[Instance]] = defaultdict(list)
     for instance in instances:
         if instance.state is InstanceState.READY:
             ready[instance.deployment_uid].append(instance)
-    known = {(row.uid, row.instance): row.generation for row in noted}
-    routes, rows = [], []
+    known = {(one.uid, one.instance): one.generation for one in noted}
+    routes, routed = [], []
     for deployment in deployments:
         chosen = _choose(deployment, ready[deployment.uid])
-        row = _row(deployment, chosen, known) if chosen else None
-        routes.append(_route(deployment, row))
-        rows += [row] if row else []
-    return Routing(tuple(routes), tuple(rows))
+        taken = _routed(deployment, chosen, known) if chosen else None
+        routes.append(_route(deployment, taken, host=host))
+        routed += [taken] if taken else []
+    return Routing(tuple(routes), tuple(routed))
 
 
 def _choose(deployment: Deployment, ready: Sequence[Instance]) -> Instance | None:
@@ -49,10 +50,10 @@ def _choose(deployment: Deployment, ready: Sequence[Instance]) -> Instance | Non
     return max(ready, key=lambda one: (one.instance == wanted, one.since), default=None)
 
 
-def _row(deployment: Deployment, chosen: Instance, known: dict[tuple[str, str], int]) -> RouteRow:
+def _routed(deployment: Deployment, chosen: Instance, known: dict[tuple[str, str], int]) -> Routed:
     ask = deployment.ask
     present = chosen.instance == deployment.revision.instance
-    return RouteRow(
+    return Routed(
         namespace=deployment.namespace,
         name=deployment.name,
         uid=ask.uid,
@@ -62,11 +63,11 @@ def _row(deployment: Deployment, chosen: Instance, known: dict[tuple[str, str], 
     )
 
 
-def _route(deployment: Deployment, row: RouteRow | None) -> Route:
+def _route(deployment: Deployment, taken: Routed | None, *, host: str) -> Route:
     return Route(
         namespace=deployment.namespace,
         name=deployment.name,
         uid=deployment.ask.uid,
-        generation=row.generation if row else deployment.ask.generation,
-        endpoints=(Endpoint(HOST, row.port),) if row else (),
+        generation=taken.generation if taken else deployment.ask.generation,
+        endpoints=(Endpoint(host, taken.port),) if taken else (),
     )

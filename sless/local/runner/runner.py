@@ -9,9 +9,9 @@ import structlog
 from sless.adapters.bundles.images import BundleImages
 from sless.adapters.sqlite.database import Database
 from sless.adapters.sqlite.deployments import list_deployments
-from sless.adapters.sqlite.instances import Instance, list_instances
+from sless.adapters.sqlite.instances import list_instances
 from sless.adapters.sqlite.jobs import Job, list_jobs
-from sless.adapters.sqlite.routes import Route, list_routes
+from sless.adapters.sqlite.routes import list_routes
 from sless.errors import InternalError, StoreUnavailable
 from sless.local.runner.functions import Functions
 from sless.local.runner.interpreters import Interpreters
@@ -19,6 +19,8 @@ from sless.local.runner.jobs import Jobs
 from sless.local.runner.processes import end_all, find_marked
 from sless.local.runner.settings import RunnerSettings
 from sless.model.deployment import Deployment
+from sless.model.instance import Instance
+from sless.model.routed import Routed
 
 RESYNC_SECONDS = 5.0
 """Tables are looked at so often even if nothing was written."""
@@ -31,7 +33,7 @@ class _Rows:
     jobs: list[Job]
     deployments: list[Deployment]
     instances: list[Instance]
-    routes: list[Route]
+    routes: list[Routed]
 
 
 def _read_rows(connection: sqlite3.Connection) -> _Rows:

@@ -14,26 +14,27 @@ import pytest
 
 from sless.adapters.sqlite.database import Database
 from sless.adapters.sqlite.routes import (
-    Route,
     delete_route,
     find_route,
     list_routes,
     upsert_route,
 )
 from sless.errors import StoreUnavailable
+from sless.model.routed import Routed
 
-ROUTE = Route("team", "hello", "uid", 1, "abc", 8000)
+ROUTE = Routed("team", "hello", "uid", 1, "abc", 8000)
 DEADLINE = 20.0
 
 COUNT = """
 import asyncio, pathlib, sys
 from sless.adapters.sqlite.database import Database
-from sless.adapters.sqlite.routes import Route, find_route, upsert_route
+from sless.adapters.sqlite.routes import find_route, upsert_route
+from sless.model.routed import Routed
 
 def count(connection):
     found = find_route(connection, "team", "hello")
     count = found.generation + 1 if found else 1
-    upsert_route(connection, Route("team", "hello", "uid", count, "", 0))
+    upsert_route(connection, Routed("team", "hello", "uid", count, "", 0))
 
 async def main():
     database = Database(pathlib.Path(sys.argv[1]))
@@ -48,11 +49,12 @@ asyncio.run(main())
 HALF = """
 import asyncio, os, pathlib, signal, sys
 from sless.adapters.sqlite.database import Database
-from sless.adapters.sqlite.routes import Route, upsert_route
+from sless.adapters.sqlite.routes import upsert_route
+from sless.model.routed import Routed
 
 def write_half(connection):
     for number in range(2000):
-        upsert_route(connection, Route("team", f"f{number}", "uid", 2, "", 0))
+        upsert_route(connection, Routed("team", f"f{number}", "uid", 2, "", 0))
     os.kill(os.getpid(), signal.SIGKILL)
 
 asyncio.run(Database(pathlib.Path(sys.argv[1])).write(write_half))
@@ -204,7 +206,7 @@ async def test_a_damaged_page_is_told(database: Database) -> None:
 
 def fill(connection: sqlite3.Connection) -> None:
     for number in range(500):
-        upsert_route(connection, Route("team", f"f{number}", "uid" * 30, 1, "abc", 1))
+        upsert_route(connection, Routed("team", f"f{number}", "uid" * 30, 1, "abc", 1))
 
 
 async def test_a_missing_folder_is_told(tmp_path: Path) -> None:

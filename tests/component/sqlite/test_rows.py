@@ -12,8 +12,6 @@ from sless.adapters.sqlite.database import Database
 from sless.adapters.sqlite.deployments import SqliteDeployments, list_deployments
 from sless.adapters.sqlite.functions import SqliteFunctions
 from sless.adapters.sqlite.instances import (
-    Instance,
-    InstanceState,
     delete_instance,
     list_instances,
     upsert_instance,
@@ -33,6 +31,7 @@ from sless.errors import InternalError
 from sless.model.attempt import AttemptState
 from sless.model.deployment import Availability, Deployment, Progress, Revision
 from sless.model.function import EnvVar
+from sless.model.instance import Instance, InstanceState
 
 SPEC = {"s3Key": f"functions/team/hello/{'a' * 64}-python3.11.zip", "runtime": "python3.11"}
 REVISION = Revision(
