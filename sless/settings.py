@@ -6,13 +6,23 @@ mappings are JSON. Temporal's address and S3's credentials keep the names that t
 """
 
 import re
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Annotated, Literal
 
-from pydantic import BaseModel, ConfigDict, Field, PositiveFloat, PositiveInt, ValidationError
+from pydantic import (
+    BaseModel,
+    ConfigDict,
+    Field,
+    PositiveFloat,
+    PositiveInt,
+    ValidationError,
+    field_validator,
+)
 from pydantic_settings import BaseSettings, SettingsConfigDict, SettingsError
 
 from sless.errors import InvalidSetting
+from sless.issuers import IssuerSettings
 
 PREFIX = "SLESS_"
 DELIMITER = "__"
@@ -99,6 +109,32 @@ class RuntimesSettings(_Group):
     """Embedded: registry for Node builds; empty for npm's own."""
 
 
+class TokensSettings(_Group):
+    """Tokens that the API takes beside those of the home's own key; see docs/auth.md."""
+
+    issuers: tuple[IssuerSettings, ...] = ()
+    """Issuers that are trusted, each a JSON object as below."""
+    leeway_seconds: Annotated[float, Field(ge=0, le=300)] = 5.0
+    """How far an issuer's clock and ours may differ."""
+    max_bytes: Annotated[int, Field(ge=1024, le=48 * 1024)] = 16 * 1024
+    """A longer token is refused unread; a request's head may have 64 KiB in all."""
+    refresh_seconds: PositiveFloat = 300.0
+    """Age at which an issuer's keys are fetched again; at twice that nothing is read before."""
+    stale_seconds: PositiveFloat = 86_400.0
+    """So long known keys go on being believed while their issuer does not answer."""
+    cool_down_seconds: PositiveFloat = 5.0
+    """Least time between two fetches for keys that were not found, or that failed."""
+    fetch_seconds: PositiveFloat = 5.0
+    """How long an issuer may take to give its keys."""
+
+    @field_validator("issuers")
+    @classmethod
+    def _check_issuers(cls, issuers: tuple[IssuerSettings, ...]) -> tuple[IssuerSettings, ...]:
+        if len({issuer.url for issuer in issuers}) != len(issuers):
+            raise ValueError("an issuer may be named only once")
+        return issuers
+
+
 class LimitsSettings(_Group):
     """What is bounded, and where."""
 
@@ -161,6 +197,7 @@ class Settings(BaseSettings):
     gateway: GatewaySettings = GatewaySettings()
     temporal: TemporalSettings = TemporalSettings()
     runtimes: RuntimesSettings = RuntimesSettings()
+    tokens: TokensSettings = TokensSettings()
     limits: LimitsSettings = LimitsSettings()
     deadlines: DeadlinesSettings = DeadlinesSettings()
 
@@ -181,7 +218,18 @@ def read_settings() -> Settings:
 
 def _sentence(error: ValidationError) -> str:
     first = error.errors()[0]
-    variable = PREFIX + DELIMITER.join(str(part) for part in first["loc"]).upper()
+    variable = _place(first["loc"])
     if first["type"] == "extra_forbidden":
         return f"{variable} is no setting; docs/settings.md lists them."
-    return f"{variable} is {first['input']!r}: {first['msg'].lower()}."
+    if first["type"] == "missing":
+        return f"{variable} is missing; docs/settings.md lists what is needed."
+    said = first["msg"].removeprefix("Value error, ")
+    return f"{variable} is {first['input']!r}: {said[:1].lower()}{said[1:]}."
+
+
+def _place(location: Sequence[int | str]) -> str:
+    """The variable, and the way into its JSON: `SLESS_TOKENS__ISSUERS[0].url`."""
+    depth = next((at for at, part in enumerate(location) if isinstance(part, int)), len(location))
+    variable = PREFIX + DELIMITER.join(str(part) for part in location[:depth]).upper()
+    inner = (f"[{part}]" if isinstance(part, int) else f".{part}" for part in location[depth:])
+    return variable + "".join(inner)

@@ -2,7 +2,7 @@
 
 import json
 import sys
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from typing import Annotated, Any, Literal, get_args, get_origin
 
 from pydantic import BaseModel
@@ -47,14 +47,28 @@ def _sections() -> Iterator[str]:
                 (start + inner.upper(), inner_field)
                 for inner, inner_field in group.model_fields.items()
             )
+            yield from _listed(group, start=start)
+
+
+def _listed(group: type[BaseModel], *, start: str) -> Iterator[str]:
+    """The members of objects, where a setting is a list of them."""
+    for name, field in group.model_fields.items():
+        element = next(iter(get_args(field.annotation)), None)
+        if isinstance(element, type) and issubclass(element, BaseModel):
+            yield f"\nIn `{start}{name.upper()}`: {_first_lower(element.__doc__)}\n"
+            yield from _table(element.model_fields.items(), name="member")
 
 
 def _is_group(field: FieldInfo) -> bool:
     return isinstance(field.annotation, type) and issubclass(field.annotation, BaseModel)
 
 
-def _table(rows: Iterator[tuple[str, FieldInfo]]) -> Iterator[str]:
-    yield "| variable | default | meaning |\n|---|---|---|"
+def _first_lower(text: str | None) -> str:
+    return (text or "")[:1].lower() + (text or "")[1:].strip()
+
+
+def _table(rows: Iterable[tuple[str, FieldInfo]], *, name: str = "variable") -> Iterator[str]:
+    yield f"| {name} | default | meaning |\n|---|---|---|"
     for variable, field in rows:
         meaning = " ".join((field.description or "").split())
         choices = _choices(field.annotation)
@@ -62,6 +76,8 @@ def _table(rows: Iterator[tuple[str, FieldInfo]]) -> Iterator[str]:
 
 
 def _default(field: FieldInfo) -> str:
+    if field.is_required():
+        return "needed"
     value = field.get_default(call_default_factory=True)
     if value in (None, ""):
         return "none"

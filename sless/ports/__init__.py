@@ -4,8 +4,9 @@ from sless.ports.builder import Builder
 from sless.ports.deployments import Deployments
 from sless.ports.functions import Functions
 from sless.ports.images import Images
+from sless.ports.issuer import Issuer
 from sless.ports.objects import Objects
 from sless.ports.runs import Runs
 from sless.ports.scene import Scene
 
-__all__ = ["Builder", "Deployments", "Functions", "Images", "Objects", "Runs", "Scene"]
+__all__ = ["Builder", "Deployments", "Functions", "Images", "Issuer", "Objects", "Runs", "Scene"]
