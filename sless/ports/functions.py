@@ -21,7 +21,7 @@ class StoredFunction:
 
 @dataclass(frozen=True, slots=True)
 class FunctionPage:
-    """A page of Functions in order of namespace and name."""
+    """A page of Functions: a namespace's in order of name, namespaces in the store's own order."""
 
     items: tuple[StoredFunction, ...]
     next: str = ""

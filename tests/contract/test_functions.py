@@ -2,8 +2,9 @@
 
 import asyncio
 import contextlib
+import functools
 from collections.abc import Mapping
-from typing import Any
+from typing import Any, Protocol
 
 import pytest
 from hypothesis import HealthCheck, given, settings
@@ -21,6 +22,7 @@ from sless.errors import (
     VersionConflict,
 )
 from sless.manifests import merge_patch
+from sless.manifests.ownership import parse_owners
 from sless.ports import Functions
 from sless.ports.functions import StoredFunction
 
@@ -30,6 +32,26 @@ API = "sless-api"
 @pytest.fixture(params=["sqlite"])
 def functions(database: Database) -> Functions:
     return SqliteFunctions(database)
+
+
+class Apply(Protocol):
+    """A server-side apply of team/hello, as GitOps does: no part of the port."""
+
+    async def __call__(
+        self,
+        *,
+        spec: Mapping[str, object],
+        annotations: Mapping[str, str] | None = None,
+        labels: Mapping[str, str] | None = None,
+        manager: str,
+        force: bool = False,
+    ) -> StoredFunction: ...
+
+
+@pytest.fixture
+def apply(functions: Functions) -> Apply:
+    assert isinstance(functions, SqliteFunctions)
+    return functools.partial(functions.apply, "team", "hello")
 
 
 def key(runtime: str = "python3.11", *, name: str = "hello", zip_: str = "a") -> str:
@@ -208,7 +230,9 @@ async def test_pages_are_whole_and_in_order(functions: Functions) -> None:
     for space, name in reversed(names):
         content = spec(s3Key=f"functions/{space}/{name}/{'a' * 64}-python3.11.zip")
         await functions.create(space, name, spec=content, manager=API)
-    assert await all_names(functions, None, limit=4) == names
+    found = await all_names(functions, None, limit=4)
+    assert sorted(found) == names
+    assert [name for space, name in found if space == "a-b"] == [f"f{at}" for at in range(5)]
     assert await all_names(functions, "a", limit=2) == names[:5]
     assert await all_names(functions, "nobody", limit=2) == []
     assert (await functions.list("b", limit=5)).next == ""
@@ -349,83 +373,74 @@ async def test_a_manager_is_recorded_with_its_fields(functions: Functions) -> No
     await create(functions)
     await functions.patch("team", "hello", spec={"handler": "a:b"}, manager="kubectl")
     made = await functions.patch("team", "hello", annotations={"sless.io/x": "1"}, manager=API)
-    fields = {
-        entry["manager"]: entry["fieldsV1"] for entry in made.manifest["metadata"]["managedFields"]
-    }
-    assert fields == {
+    owners = parse_owners(made.manifest["metadata"]["managedFields"])
+    assert {owner.manager: owner.fields for owner in owners} == {
         API: {
-            "f:metadata": {"f:annotations": {"f:sless.io/x": {}}},
-            "f:spec": {"f:runtime": {}, "f:s3Key": {}},
+            ("metadata", "annotations", "sless.io/x"),
+            ("spec", "runtime"),
+            ("spec", "s3Key"),
         },
-        "kubectl": {"f:spec": {"f:handler": {}}},
+        "kubectl": {("spec", "handler")},
     }
 
 
-class TestApplied:
-    """A Function that GitOps applies; on SQLite by `apply`, which is no part of the port."""
+async def gitops(apply: Apply, *, force: bool = False, **fields: object) -> StoredFunction:
+    return await apply(spec=spec(**fields), manager="flux", force=force)
 
-    @pytest.fixture
-    def store(self, functions: Functions) -> SqliteFunctions:
-        assert isinstance(functions, SqliteFunctions)
-        return functions
 
-    async def apply(
-        self, store: SqliteFunctions, *, force: bool = False, **fields: object
-    ) -> StoredFunction:
-        return await store.apply("team", "hello", spec=spec(**fields), manager="flux", force=force)
+async def test_an_apply_makes_and_remakes(apply: Apply) -> None:
+    made = await gitops(apply, handler="a:b")
+    assert made.function.generation == 1
+    assert await gitops(apply, handler="a:b") == made
+    assert (await gitops(apply, handler="c:d")).function.generation == 2
 
-    async def test_it_makes_and_remakes(self, store: SqliteFunctions) -> None:
-        made = await self.apply(store, handler="a:b")
-        assert made.function.generation == 1
-        assert await self.apply(store, handler="a:b") == made
-        assert (await self.apply(store, handler="c:d")).function.generation == 2
 
-    async def test_others_may_not_change_what_it_names(self, store: SqliteFunctions) -> None:
-        made = await self.apply(store, handler="a:b")
-        for change in ({"handler": "c:d"}, {"handler": None}, {"s3Key": key(zip_="b")}):
-            with pytest.raises(ManagedElsewhere, match="'flux'"):
-                await patch(store, **change)
-        assert await patch(store, handler="a:b") == made
-        assert (await patch(store, request="again")).function.generation == 2
+async def test_others_may_not_change_what_is_applied(functions: Functions, apply: Apply) -> None:
+    made = await gitops(apply, handler="a:b")
+    for change in ({"handler": "c:d"}, {"handler": None}, {"s3Key": key(zip_="b")}):
+        with pytest.raises(ManagedElsewhere, match="'flux'"):
+            await patch(functions, **change)
+    assert await patch(functions, handler="a:b") == made
+    assert (await patch(functions, request="again")).function.generation == 2
 
-    async def test_it_may_patch_its_own(self, store: SqliteFunctions) -> None:
-        await self.apply(store, handler="a:b")
-        made = await store.patch("team", "hello", spec={"handler": "c:d"}, manager="flux")
-        assert made.function.spec.handler == "c:d"
 
-    async def test_what_it_lets_go_of_is_removed(self, store: SqliteFunctions) -> None:
-        await self.apply(store, handler="a:b")
-        await patch(store, request="mine")
-        made = await self.apply(store)
-        assert made.manifest["spec"] == spec(request="mine")
-        assert (await patch(store, handler="c:d")).function.spec.handler == "c:d"
+async def test_who_applies_may_patch_his_own(functions: Functions, apply: Apply) -> None:
+    await gitops(apply, handler="a:b")
+    made = await functions.patch("team", "hello", spec={"handler": "c:d"}, manager="flux")
+    assert made.function.spec.handler == "c:d"
 
-    async def test_it_takes_from_others_by_force_alone(self, store: SqliteFunctions) -> None:
-        await create(store, handler="a:b")
-        with pytest.raises(ManagedElsewhere, match=API):
-            await self.apply(store, handler="c:d")
-        made = await self.apply(store, handler="c:d", force=True)
-        assert made.function.spec.handler == "c:d"
-        with pytest.raises(ManagedElsewhere, match="flux"):
-            await patch(store, handler="a:b")
 
-    async def test_equal_values_are_owned_together(self, store: SqliteFunctions) -> None:
-        await create(store, handler="a:b")
-        await self.apply(store, handler="a:b")
-        made = await self.apply(store)
-        assert made.function.spec.handler == "a:b"
+async def test_what_an_apply_lets_go_of_is_removed(functions: Functions, apply: Apply) -> None:
+    await gitops(apply, handler="a:b")
+    await patch(functions, request="mine")
+    made = await gitops(apply)
+    assert made.manifest["spec"] == spec(request="mine")
+    assert (await patch(functions, handler="c:d")).function.spec.handler == "c:d"
 
-    async def test_labels_and_annotations_are_its_too(self, store: SqliteFunctions) -> None:
-        made = await store.apply(
-            "team",
-            "hello",
-            spec=spec(),
-            annotations={"a": "1"},
-            labels={"team": "x"},
-            manager="flux",
-        )
-        assert made.manifest["metadata"]["labels"] == {"team": "x"}
-        with pytest.raises(ManagedElsewhere, match=r"annotations\.a is managed by 'flux'"):
-            await store.patch("team", "hello", annotations={"a": "2"}, manager=API)
-        with pytest.raises(InvalidSetting, match="label team"):
-            await store.apply("team", "hello", spec=spec(), labels={"team": "a b"}, manager="flux")
+
+async def test_an_apply_takes_from_others_by_force_alone(
+    functions: Functions, apply: Apply
+) -> None:
+    await create(functions, handler="a:b")
+    with pytest.raises(ManagedElsewhere, match=API):
+        await gitops(apply, handler="c:d")
+    made = await gitops(apply, handler="c:d", force=True)
+    assert made.function.spec.handler == "c:d"
+    with pytest.raises(ManagedElsewhere, match="flux"):
+        await patch(functions, handler="a:b")
+
+
+async def test_equal_values_are_owned_together(functions: Functions, apply: Apply) -> None:
+    await create(functions, handler="a:b")
+    await gitops(apply, handler="a:b")
+    made = await gitops(apply)
+    assert made.function.spec.handler == "a:b"
+
+
+async def test_labels_and_annotations_are_applied_too(functions: Functions, apply: Apply) -> None:
+    made = await apply(spec=spec(), annotations={"a": "1"}, labels={"team": "x"}, manager="flux")
+    assert made.manifest["metadata"]["labels"] == {"team": "x"}
+    with pytest.raises(ManagedElsewhere, match=r"annotations\.a is managed by 'flux'"):
+        await functions.patch("team", "hello", annotations={"a": "2"}, manager=API)
+    with pytest.raises(InvalidSetting, match="label"):
+        await apply(spec=spec(), labels={"team": "a b"}, manager="flux")
