@@ -10,10 +10,10 @@ from sless.archive.dockerfile import CODE, DEPENDENCIES, RUNTIME, render_dockerf
 from sless.archive.limits import DEFAULT_LIMITS, ArchiveLimits
 from sless.archive.paths import parents
 from sless.archive.reader import ZipReader
-from sless.archive.replacing import replacing
 from sless.archive.runtimes import DEFAULT_RUNTIMES, Runtime, get_runtime
 from sless.archive.tarball import Tarball
 from sless.archive.tree import Kind
+from sless.files import replacing
 
 DOCKERFILE = "Dockerfile"
 

@@ -11,10 +11,10 @@ from sless.archive.contents import warn_of
 from sless.archive.folder import scan_folder
 from sless.archive.limits import DEFAULT_LIMITS, ArchiveLimits
 from sless.archive.reader import ZipReader
-from sless.archive.replacing import replacing
 from sless.archive.tarball import EXECUTABLE_MODE, FILE_MODE, FOLDER_MODE
 from sless.archive.tree import Kind, Node, Tree
 from sless.errors import ArchiveTooLarge, ArchiveUnreadable
+from sless.files import replacing
 
 _UNIX = 3
 """APPNOTE 4.4.2: the entries carry Unix modes."""

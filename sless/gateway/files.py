@@ -1,13 +1,12 @@
 """Envoy's files: written whole, renamed into place, only when changed."""
 
 import asyncio
-import os
 import re
-import tempfile
 from collections.abc import Iterable
 from pathlib import Path
 
 from sless.errors import GatewayUnavailable, InternalError
+from sless.files import remove_drafts, write_atomically
 from sless.gateway.admin import POLL, POLL_MAX, EnvoyAdmin, Versions
 from sless.gateway.bootstrap import GatewayPaths, render_bootstrap
 from sless.gateway.clusters import render_clusters
@@ -16,7 +15,6 @@ from sless.gateway.route import Route, in_order
 from sless.gateway.routes import render_routes
 from sless.gateway.settings import GatewaySettings
 
-_HALF_WRITTEN = "writing-"
 _REJECTED = re.compile(r"update rejected: (.*)")
 
 
@@ -42,8 +40,7 @@ class GatewayFiles:
         bootstrap = render_bootstrap(self._settings, self.paths.folder)
         for path in (self.paths.clusters, self.paths.routes):
             path.parent.mkdir(parents=True, exist_ok=True)
-            for leftover in path.parent.glob(f"{_HALF_WRITTEN}*"):
-                leftover.unlink(missing_ok=True)
+            remove_drafts(path)
         _write(self.paths.bootstrap, bootstrap)
         if not (self.paths.clusters.exists() and self.paths.routes.exists()):
             self.apply(())
@@ -115,7 +112,4 @@ def _write(path: Path, message: Json) -> None:
     if path.exists() and path.read_bytes() == content:
         return
     path.parent.mkdir(parents=True, exist_ok=True)
-    descriptor, name = tempfile.mkstemp(prefix=_HALF_WRITTEN, dir=path.parent)
-    with os.fdopen(descriptor, "wb") as half_written:
-        half_written.write(content)
-    Path(name).replace(path)
+    write_atomically(path, content, durable=False)

@@ -7,7 +7,7 @@ from datetime import timedelta
 from pathlib import Path
 
 from sless.errors import InvalidSetting
-from sless.local.files import write_atomically
+from sless.files import write_atomically
 from sless.local.layout import Layout
 from sless.tokens import EVERY_NAMESPACE, ensure_signing_key
 
@@ -29,7 +29,7 @@ def ensure_s3_credentials(path: Path) -> S3Credentials:
         return S3Credentials(**json.loads(path.read_bytes()))
     except FileNotFoundError:
         made = S3Credentials(f"sless{secrets.token_hex(8)}", secrets.token_urlsafe(32))
-        write_atomically(path, json.dumps(asdict(made)).encode(), mode=0o600)
+        write_atomically(path, json.dumps(asdict(made)).encode())
         return made
     except (ValueError, TypeError) as error:
         raise InvalidSetting(
@@ -42,4 +42,4 @@ def write_token(layout: Layout) -> None:
     token = ensure_signing_key(layout.keys).sign(
         sub="home", namespaces=[EVERY_NAMESPACE], ttl=_TOKEN_TTL
     )
-    write_atomically(layout.token, token.encode(), mode=0o600)
+    write_atomically(layout.token, token.encode())

@@ -9,7 +9,7 @@ from contextlib import contextmanager, suppress
 from pathlib import Path
 
 from sless.errors import InvalidSetting
-from sless.local.files import write_atomically
+from sless.files import write_atomically
 from sless.local.home import Home, find_home
 from sless.local.layout import Layout
 

@@ -4,7 +4,7 @@ import json
 from dataclasses import asdict, dataclass, field
 from pathlib import Path
 
-from sless.local.files import write_atomically
+from sless.files import write_atomically
 
 
 @dataclass(frozen=True, slots=True)

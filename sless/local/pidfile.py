@@ -7,7 +7,7 @@ import time
 from dataclasses import asdict, dataclass
 from pathlib import Path
 
-from sless.local.files import write_atomically
+from sless.files import write_atomically
 
 _POLL_SECONDS = 0.02
 

@@ -10,7 +10,7 @@ from pathlib import Path
 
 from sless.adapters.s3 import S3Endpoint, S3Objects
 from sless.errors import StorageUnavailable
-from sless.local.files import write_atomically
+from sless.files import write_atomically
 
 _POLL_SECONDS = 0.1
 _SOCKETS = ("filer.sock", "s3.sock")
@@ -64,7 +64,7 @@ class SeaweedServer:
         for stale in self.folder.glob("m[0-9]*"):
             shutil.rmtree(stale)  # an election's state, named by a port of an earlier run
         content = json.dumps(render_s3_config(access_key=access_key, secret_key=secret_key))
-        write_atomically(self.config, content.encode(), mode=0o600)
+        write_atomically(self.config, content.encode())
 
     def remove_sockets(self) -> None:
         """Removes the sockets that it leaves behind, some of them where it cannot be told."""

@@ -1,11 +1,8 @@
 """Tokens that a home signs with a key of its own, and the verifier that reads them."""
 
 import hashlib
-import os
-import tempfile
 import time
 from collections.abc import Sequence
-from contextlib import suppress
 from dataclasses import dataclass
 from datetime import timedelta
 from pathlib import Path
@@ -22,6 +19,7 @@ from cryptography.hazmat.primitives.serialization import (
 )
 
 from sless.errors import InvalidSetting
+from sless.files import write_once
 from sless.tokens.faults import TokenFault, refuse
 from sless.tokens.identity import ISSUER, Identity
 from sless.tokens.reading import (
@@ -100,7 +98,7 @@ def ensure_signing_key(folder: Path) -> SigningKey:
     path = folder / _KEY_FILE
     if not path.exists():
         folder.mkdir(mode=0o700, parents=True, exist_ok=True)
-        _write_once(path, _new_key())
+        write_once(path, _new_key())
     if path.stat().st_mode & _OTHERS_MAY:
         raise InvalidSetting(f"{path} can be read by others; take the right away: chmod 600.")
     return SigningKey(_load(path))
@@ -109,20 +107,6 @@ def ensure_signing_key(folder: Path) -> SigningKey:
 def _new_key() -> bytes:
     key = Ed25519PrivateKey.generate()
     return key.private_bytes(Encoding.PEM, PrivateFormat.PKCS8, NoEncryption())
-
-
-def _write_once(path: Path, content: bytes) -> None:
-    """Writes a file whole or not at all, and leaves one that was there before."""
-    handle, draft = tempfile.mkstemp(dir=path.parent, prefix=".signing-")
-    try:
-        with os.fdopen(handle, "wb") as file:
-            file.write(content)
-            file.flush()
-            os.fsync(file.fileno())
-        with suppress(FileExistsError):
-            os.link(draft, path)
-    finally:
-        Path(draft).unlink()
 
 
 def _load(path: Path) -> Ed25519PrivateKey:

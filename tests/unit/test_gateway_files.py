@@ -65,7 +65,7 @@ def test_a_refused_table_changes_nothing(gateway: GatewayFiles) -> None:
 
 def test_leftovers_of_a_crash_are_harmless(gateway: GatewayFiles, tmp_path: Path) -> None:
     version = gateway.apply([HELLO])
-    leftover = gateway.paths.clusters.parent / "writing-abc"
+    leftover = gateway.paths.clusters.parent / ".clusters.json-abc"
     leftover.write_bytes(b'{"version_info":')
     gateway.paths.routes.write_bytes(b"")  # as after a power cut
     again = GatewayFiles(tmp_path, GatewaySettings())

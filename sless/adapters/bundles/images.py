@@ -3,15 +3,14 @@
 import asyncio
 import contextlib
 import hashlib
-import os
 import re
-import tempfile
 from collections.abc import Iterator
 from pathlib import Path
 
 from sless.adapters.bundles.bundle import Bundle, parse_bundle
 from sless.adapters.bundles.trees import Trees
 from sless.errors import RegistryUnavailable
+from sless.files import write_once
 from sless.model.function import FunctionRef
 
 _DIGEST = re.compile(r"sha256:(?P<hex>[0-9a-f]{64})", re.ASCII)
@@ -44,7 +43,7 @@ class BundleImages:
     def push(self, function: FunctionRef, *, bundle: Bundle, tag: str) -> str:
         """Stores a bundle whose trees are kept, and tags it; the digest that the tag answers."""
         with _translated():
-            _link(self._manifest(bundle.digest), bundle.to_json())
+            write_once(self._manifest(bundle.digest), bundle.to_json())
         return self._promote(function, bundle.digest, tag)
 
     def find_bundle(self, reference: str) -> Bundle | None:
@@ -75,10 +74,10 @@ class BundleImages:
         path = self._tag(function, tag)
         with _translated():
             path.parent.mkdir(parents=True, exist_ok=True)
-            if not _link(path, digest.encode()) and self._find(function, tag) is None:
+            if not write_once(path, digest.encode()) and self._find(function, tag) is None:
                 # A tag whose image was deleted names nothing: it is free again.
                 path.unlink(missing_ok=True)
-                _link(path, digest.encode())
+                write_once(path, digest.encode())
             return path.read_text()
 
     def _read(self, digest: str) -> Bundle | None:
@@ -94,19 +93,6 @@ class BundleImages:
 
     def _tag(self, function: FunctionRef, tag: str) -> Path:
         return self._tags / function.namespace / function.name / tag
-
-
-def _link(path: Path, content: bytes) -> bool:
-    """Writes a file whole, or leaves the one that is there; whether it wrote."""
-    with tempfile.NamedTemporaryFile(dir=path.parent, prefix=".") as file:
-        file.write(content)
-        file.flush()
-        os.fsync(file.fileno())
-        try:
-            os.link(file.name, path)
-        except FileExistsError:
-            return False
-    return True
 
 
 @contextlib.contextmanager

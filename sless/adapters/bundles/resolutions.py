@@ -2,12 +2,11 @@
 
 import hashlib
 import json
-import os
-import tempfile
 from dataclasses import asdict, dataclass
 from pathlib import Path
 
 from sless.adapters.bundles.installer import Lock
+from sless.files import write_atomically
 from sless.model.function import FunctionRef
 
 
@@ -39,17 +38,13 @@ class Resolutions:
 
     def remember(self, wish: Wish, lock: Lock) -> None:
         """Notes the lock, also for the function's next uploads: they keep what a rebuild got."""
+        content = json.dumps(asdict(lock)).encode()
         for rebuild in {wish.rebuild, 0}:
-            _write(self._path(wish, rebuild), asdict(lock))
+            path = self._path(wish, rebuild)
+            path.parent.mkdir(parents=True, exist_ok=True)
+            write_atomically(path, content, durable=False)
 
     def _path(self, wish: Wish, rebuild: int) -> Path:
         content = f"{wish.dependencies} {wish.platform} {rebuild}"
         name = f"{hashlib.sha256(content.encode()).hexdigest()[:32]}.json"
         return self._root / wish.function.namespace / wish.function.name / name
-
-
-def _write(path: Path, content: dict[str, object]) -> None:
-    path.parent.mkdir(parents=True, exist_ok=True)
-    with tempfile.NamedTemporaryFile(dir=path.parent, prefix=".", delete=False) as file:
-        file.write(json.dumps(content).encode())
-    os.replace(file.name, path)  # noqa: PTH105 - a name, not a Path

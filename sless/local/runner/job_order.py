@@ -5,7 +5,7 @@ from dataclasses import asdict, dataclass, field
 from pathlib import Path
 
 from sless.errors import SlessError
-from sless.local.files import write_atomically
+from sless.files import write_atomically
 from sless.model.attempt import AttemptState
 
 RESULT = "result.json"
