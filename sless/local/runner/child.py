@@ -15,6 +15,8 @@ from sless.local.leash import leashed
 from sless.local.runner.processes import MARK, end_all, find_descendants, find_marked
 
 _CHUNK = 64 * 1024
+_CHUNKS_MAX = 16
+"""As many as a pipe may hold where its user made it as large as Linux allows."""
 
 
 class Child:
@@ -85,8 +87,11 @@ class Child:
             self._write(data)
 
     def _drain_output(self) -> None:
-        """What is there now: one that it left behind may hold the pipe open."""
-        while self._output >= 0 and (data := self._read()):
+        """What is there now: one that it left behind may hold the pipe open, and fill it."""
+        for _ in range(_CHUNKS_MAX):
+            data = self._read() if self._output >= 0 else None
+            if not data:
+                break
             self._write(data)
         self._close_output()
 
