@@ -1,4 +1,4 @@
-"""The schema of the custom resource says what `sless.manifests` checks; a cluster runs its rules."""
+"""The schema of the custom resource says what `sless.manifests` checks, word for word."""
 
 import re
 from pathlib import Path
