@@ -1,0 +1,67 @@
+"""What a build's pod says of itself, as the API server has it: pure."""
+
+from collections.abc import Iterator, Mapping
+from datetime import datetime
+from typing import Any
+
+from sless.model.attempt import CONTAINERS
+
+Object = Mapping[str, Any]
+
+
+def container_state(pod: Object, name: str) -> Object:
+    """`{"waiting" | "running" | "terminated": {…}}`; empty while nothing is known."""
+    return next((each.get("state") or {} for each in _statuses(pod) if each["name"] == name), {})
+
+
+def has_started(pod: Object, name: str) -> bool:
+    """Whether the container has, or had, a process: then it has a log."""
+    state = container_state(pod, name)
+    # A container that the kubelet could not start has ended too, without ever having begun.
+    return "running" in state or bool(state.get("terminated", {}).get("startedAt"))
+
+
+def find_failed(pod: Object) -> tuple[str, Object] | None:
+    """The first container that ended badly, and how."""
+    for name in CONTAINERS:
+        ended = container_state(pod, name).get("terminated")
+        if ended is not None and ended.get("exitCode", 0) != 0:
+            return name, ended
+    return None
+
+
+def is_over(pod: Object) -> bool:
+    """Whether nothing in it will ever run again."""
+    phase = (pod.get("status") or {}).get("phase")
+    return phase in {"Succeeded", "Failed"} or find_failed(pod) is not None
+
+
+def condition(pod: Object, kind: str) -> Object:
+    """A condition; empty where there is none of that kind."""
+    conditions = (pod.get("status") or {}).get("conditions") or ()
+    return next((each for each in conditions if each["type"] == kind), {})
+
+
+def turn_came(pod: Object, name: str) -> datetime | None:
+    """When the container could have started: the pod's start, or the end of the one before."""
+    place = CONTAINERS.index(name)
+    if place == 0:
+        return parse_time((pod.get("status") or {}).get("startTime"))
+    before = container_state(pod, CONTAINERS[place - 1]).get("terminated") or {}
+    return parse_time(before.get("finishedAt"))
+
+
+def made_at(thing: Object) -> datetime | None:
+    """When an object was created."""
+    return parse_time(thing["metadata"].get("creationTimestamp"))
+
+
+def parse_time(text: str | None) -> datetime | None:
+    """A Kubernetes timestamp."""
+    return datetime.fromisoformat(text) if text else None
+
+
+def _statuses(pod: Object) -> Iterator[Object]:
+    status = pod.get("status") or {}
+    yield from status.get("initContainerStatuses") or ()
+    yield from status.get("containerStatuses") or ()
