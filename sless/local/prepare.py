@@ -45,7 +45,7 @@ def envoy_settings(settings: Settings) -> EnvoySettings:
         stream_idle=gateway.stream_idle_seconds,
         drain_timeout=gateway.drain_seconds,
         trusted_hops=gateway.trusted_hops,
-        token_issuers=(ISSUER,),
+        token_issuers=(ISSUER, *(issuer.url for issuer in settings.tokens.issuers)),
         pass_token=gateway.pass_token,
     )
 

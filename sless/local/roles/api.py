@@ -9,6 +9,7 @@ from api.options import api_options
 from api.server import ApiServer, make_server
 from api.services import Ports
 from sless.adapters.bundles.interpreters import find_interpreter
+from sless.adapters.oidc_verifiers import open_verifier
 from sless.adapters.sqlite.functions import SqliteFunctions
 from sless.errors import RuntimeUnavailable
 from sless.local.compose import (
@@ -21,7 +22,7 @@ from sless.local.compose import (
 )
 from sless.local.roles.process import run_role
 from sless.settings import RuntimesSettings, Settings
-from sless.tokens import ensure_signing_key
+from sless.tokens import ISSUER, ensure_signing_key
 
 _NICENESS = 15
 
@@ -30,12 +31,17 @@ async def serve(settings: Settings) -> None:
     """Serves the API until the process is told to end."""
     layout = home_layout(settings)
     client = await connect_temporal(settings)
-    async with open_objects(settings) as objects, open_database(settings) as database:
+    own = ensure_signing_key(layout.keys).verifier()
+    async with (
+        open_objects(settings) as objects,
+        open_database(settings) as database,
+        open_verifier(settings.tokens, own={ISSUER: own}) as verifier,
+    ):
         ports = Ports(
             functions=SqliteFunctions(database),
             objects=objects,
             runs=make_runs(settings, client),
-            verifier=ensure_signing_key(layout.keys).verifier(),
+            verifier=verifier,
         )
         missing: dict[str, str] = {}
         options = api_options(

@@ -23,7 +23,7 @@ from sless.model.outcome import Outcome, Step
 from sless.model.phase import Phase
 from sless.naming import build_id, log_chunk_key, log_prefix, outcome_key, parse_s3_key
 from sless.ports.functions import StoredFunction
-from sless.tokens import SigningKey, ensure_signing_key
+from sless.tokens import SigningKey, Verifier, ensure_signing_key
 from tests.fakes.objects import MemoryObjects
 from tests.fakes.runs import FakeRuns
 
@@ -62,6 +62,8 @@ class ApiRig:
     key: SigningKey
     objects: MemoryObjects = field(default_factory=MemoryObjects)
     runs: FakeRuns = field(default_factory=FakeRuns)
+    verifier: Verifier | None = None
+    """Without one, that of the key."""
     functions: SqliteFunctions = field(init=False)
     app: FastAPI = field(init=False)
 
@@ -73,7 +75,8 @@ class ApiRig:
         """Another process on the same state."""
         self.options = replace(self.options, **changes)
         self.options.spool.mkdir(exist_ok=True)
-        ports = Ports(self.functions, self.objects, self.runs, self.key.verifier())
+        verifier = self.verifier or self.key.verifier()
+        ports = Ports(self.functions, self.objects, self.runs, verifier)
         self.app = create_app(ports, self.options)
 
     def token(self, *namespaces: str, ttl: timedelta = HOUR) -> str:
