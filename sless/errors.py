@@ -367,7 +367,7 @@ class RegistryDenied(Misconfigured):
 
 
 class SecretMissing(Misconfigured):
-    """A Secret that the platform's settings name is not there."""
+    """A Secret or ConfigMap that the platform's settings name is not there."""
 
 
 class UserNamespacesUnsupported(Misconfigured):
