@@ -144,7 +144,8 @@ def main() -> None:
         for name, files in CODE.items():
             home = folder / name
             code = write_files(home / "code", files)
-            with FunctionProcess(home, runtime, site, code) as function:
+            program = (sys.executable, str(runtime / "launch.py"))
+            with FunctionProcess(home, program, site, code) as function:
                 started = cpu_seconds(function.pid)
                 cost = measure(name, pid=function.pid, port=function.port, requests=requests)
                 print(f"{'':16} {cost / bare:6.2f} of bare uvicorn; start-up {started:.2f} s CPU")

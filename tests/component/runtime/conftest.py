@@ -2,6 +2,7 @@
 
 import shutil
 import subprocess
+import sys
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import ExitStack
 from pathlib import Path
@@ -11,7 +12,7 @@ import pytest
 import uv
 
 from sless.dependencies import Language
-from sless.runtime import runtime_files
+from sless.runtime import ENTRIES, runtime_files
 from tests.component.runtime.function_process import Ended, FunctionProcess, write_files
 
 ROOT = Path(__file__).parents[3]
@@ -50,18 +51,26 @@ def runtime_site(install: Install) -> Path:
     return install("-r", str(ROOT / "requirements" / "function.txt"))
 
 
-@pytest.fixture(scope="session")
-def runtime(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    folder = tmp_path_factory.mktemp("runtime")
-    for name, content in runtime_files(Language.PYTHON).items():
+def lay_out_runtime(language: Language, folder: Path) -> Path:
+    """Writes a runtime's files below that folder, and returns the one to start."""
+    for name, content in runtime_files(language).items():
         path = folder / name
         path.parent.mkdir(parents=True, exist_ok=True)
         path.write_bytes(content)
-    return folder
+    return folder / ENTRIES[language]
+
+
+@pytest.fixture(scope="session")
+def program(tmp_path_factory: pytest.TempPathFactory) -> tuple[str, ...]:
+    """What starts a function."""
+    entry = lay_out_runtime(Language.PYTHON, tmp_path_factory.mktemp("runtime"))
+    return (sys.executable, str(entry))
 
 
 @pytest.fixture(scope="module")
-def prepare(tmp_path_factory: pytest.TempPathFactory, runtime: Path, runtime_site: Path) -> Prepare:
+def prepare(
+    tmp_path_factory: pytest.TempPathFactory, program: tuple[str, ...], runtime_site: Path
+) -> Prepare:
     def prepare_(
         files: Mapping[str, str] | Path,
         *,
@@ -71,12 +80,12 @@ def prepare(tmp_path_factory: pytest.TempPathFactory, runtime: Path, runtime_sit
         folder = tmp_path_factory.mktemp("function")
         code = folder / "code"
         if isinstance(files, Path):
-            shutil.copytree(files, code)
+            shutil.copytree(files, code, symlinks=True)
         else:
             write_files(code, files)
         return FunctionProcess(
             folder=folder,
-            runtime=runtime,
+            program=program,
             runtime_site=runtime_site,
             code=code,
             site=site,

@@ -5,7 +5,6 @@ import os
 import signal
 import socket
 import subprocess
-import sys
 import time
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
@@ -35,7 +34,8 @@ class FunctionProcess:
 
     folder: Path
     """For the code and the logs of this process alone."""
-    runtime: Path
+    program: tuple[str, ...]
+    """The interpreter and what it starts."""
     runtime_site: Path
     code: Path
     site: Path | None = None
@@ -65,7 +65,7 @@ class FunctionProcess:
         self.port = free_port()
         with self._log("stdout").open("wb") as out, self._log("stderr").open("wb") as err:
             self._process = subprocess.Popen(
-                [sys.executable, str(self.runtime / "launch.py")],
+                self.program,
                 cwd=self.code,
                 env=self._environ(),
                 stdin=subprocess.DEVNULL,

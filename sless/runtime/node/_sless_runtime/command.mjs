@@ -20,7 +20,7 @@ const ASSIGNMENT = /^[A-Za-z_]\w*=/;
 const SHELL_WORDS =
   /^([.:]|break|case|cd|command|continue|eval|exec|exit|export|for|if|read|set|shift|source|test|trap|ulimit|umask|unset|until|wait|while)$/;
 const SIGNALS = ["SIGTERM", "SIGINT", "SIGHUP", "SIGUSR2", "SIGWINCH"];
-/** As shells count an end by a signal. */
+/** As shells count an end by a signal, where we cannot end so ourselves. */
 const KILLED = 128;
 
 /** What to run instead of a handler, if anything: settings, then handler, then Procfile. */
@@ -45,8 +45,17 @@ export function runCommand(command, { environ }) {
     child.on("error", (error) => {
       fail(new StartFailed("HandlerNotFound", `${words[0]} cannot be run: ${error.message}.`));
     });
-    child.on("exit", (code, signal) => settle(code ?? KILLED + system.signals[signal]));
+    child.on("exit", (code, signal) => {
+      if (signal) endBy(signal);
+      settle(code ?? KILLED + system.signals[signal]);
+    });
   });
+}
+
+/** Ends this process as the program's ended; a container's first one outlives it. */
+function endBy(signal) {
+  process.removeAllListeners(signal);
+  process.kill(process.pid, signal);
 }
 
 /** The command of the Procfile's `web` process, if there is one. */

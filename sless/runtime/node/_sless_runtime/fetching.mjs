@@ -134,7 +134,11 @@ function write(res, data) {
 }
 
 function iterate(body) {
-  return body[Symbol.asyncIterator]?.() ?? body[Symbol.iterator]();
+  return body[Symbol.asyncIterator]?.() ?? asynchronously(body);
+}
+
+async function* asynchronously(body) {
+  yield* body;
 }
 
 /** Has a stream or generator stop and run its `finally`. */

@@ -41,6 +41,12 @@ export class Front {
     return current !== undefined;
   }
 
+  /** From now on no connection outlives its answer. */
+  drain() {
+    this.draining = true;
+    for (const res of this.#open) if (!res.headersSent) res.shouldKeepAlive = false;
+  }
+
   /** Answers what is still under way: 503 where nothing was sent, a cut where something was. */
   giveUp() {
     for (const res of this.#open) {

@@ -11,10 +11,12 @@ import { ENDINGS, listOffers, readOffer } from "./offers.mjs";
 
 /** Files that are asked for the place of a syntax error: each costs a start of Node. */
 const CHECKED_FILES = 40;
-/** Node's own exit code for a top-level await that nothing will ever answer. */
-const NEVER_SETTLED = 13;
 
-/** The object that a file exports under a name, dots within it included; throws `StartFailed`. */
+/**
+ * The object that a file exports under a name, dots within it included; throws `StartFailed`.
+ *
+ * It is boxed: some apps have a `then`, by which an async function would wait for them.
+ */
 export async function loadTarget(file, { name, code }) {
   const [first, ...inner] = name.split(".");
   let found = pick(await importFile(file, code), first);
@@ -27,7 +29,8 @@ export async function loadTarget(file, { name, code }) {
       throw new StartFailed("HandlerNotFound", `${file}: '${name}' has no '${part}'.`);
     }
   }
-  return typeof found === "function" && owner !== undefined ? found.bind(owner) : found;
+  const target = typeof found === "function" && owner !== undefined ? found.bind(owner) : found;
+  return { target };
 }
 
 /**
@@ -36,17 +39,15 @@ export async function loadTarget(file, { name, code }) {
  * Returns what to call once it is imported.
  */
 export function watchImport(log) {
-  const tell = (code) => {
-    const told =
-      code === NEVER_SETTLED
-        ? "The code waits at its top level for something that never comes."
-        : `The code called process.exit(${code}) while it was imported.`;
+  const tell = (told) => {
     report(new StartFailed("HandlerImportFailed", told), log);
-    process.exitCode = 1;
     process.reallyExit(1); // Node would go on to exit with the function's own code
   };
-  process.on("exit", tell);
-  return () => process.off("exit", tell);
+  const exits = (code) => tell(`The code called process.exit(${code}) while it was imported.`);
+  const starves = () => tell("The code waits at its top level for something that never comes.");
+  process.on("exit", exits);
+  process.on("beforeExit", starves);
+  return () => process.off("exit", exits).off("beforeExit", starves);
 }
 
 /** What an import threw, as a reason and a sentence, its stack in the log. */

@@ -17,10 +17,10 @@ const READ_BYTES = 4 * 1024 * 1024;
 export const ENDINGS = [".mjs", ".js", ".cjs"];
 
 const COMMENT = /\/\*[\s\S]*?\*\/|(?<=^|\s)\/\/.*$/gm;
-const DECLARED = /^\s*export\s+(?:async\s+)?(?:function\s*\*?|class|const|let|var)\s+([\w$]+)/gm;
-const LISTED = /^\s*export\s*\{([^}]*)\}/gm;
-const DEFAULT = /^\s*export\s+default\b/m;
-const ALL = /^\s*export\s*\*\s*from\b/m;
+const DECLARED = /(?:^|[;}])\s*export\s+(?:async\s+)?(?:function\s*\*?|class|const|let|var)\s+([\w$]+)/gm;
+const LISTED = /(?:^|[;}])\s*export\s*\{([^}]*)\}/gm;
+const DEFAULT = /(?:^|[;}])\s*export\s+default\b/m;
+const ALL = /(?:^|[;}])\s*export\s*\*\s*from\b/m;
 const PROPERTY = /(?:^|[^.\w$])(?:module\.)?exports\.([\w$]+)\s*=(?!=)/gm;
 const DEFINED = /Object\.defineProperty\(\s*(?:module\.)?exports\s*,\s*["']([\w$]+)["']/gm;
 const WHOLE = /(?:^|[^.\w$])module\.exports\s*=(?!=)\s*(\{[^}]*\})?/m;

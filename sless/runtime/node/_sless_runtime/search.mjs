@@ -17,7 +17,7 @@ export async function findFunction(settings) {
   const { code, handler } = settings;
   const { file, name } = handler ? parseTarget(handler, code) : chooseCandidate(code);
   const where = `${withoutEnding(file)}:${name}`;
-  return { target: await loadTarget(file, { name, code }), where };
+  return { ...(await loadTarget(file, { name, code })), where };
 }
 
 /** The file and export of `module:export`; throws `StartFailed`. */

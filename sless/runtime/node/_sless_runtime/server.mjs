@@ -31,7 +31,7 @@ export async function listen(front, { app, host, port }) {
 export function drainOnSignal(server, { front, app, drainSeconds }) {
   const drain = async () => {
     if (front.draining) return;
-    front.draining = true;
+    front.drain();
     leaveAfter(drainSeconds * SECOND_MS + LAST_MS);
     const giveUp = setTimeout(() => front.giveUp(), drainSeconds * SECOND_MS);
     await closed(server);

@@ -1,6 +1,6 @@
 /** What the environment tells the runtime. */
 
-import { resolve } from "node:path";
+import { dirname, isAbsolute, resolve } from "node:path";
 
 import { StartFailed } from "./failure.mjs";
 
@@ -43,8 +43,10 @@ export function cleanEnvironment(environ, settings) {
   environ.PORT = String(settings.port);
   environ.HOST = settings.host;
   environ.NODE_ENV ??= "production";
-  const own = resolve(settings.code, "node_modules/.bin");
-  environ.PATH = environ.PATH ? `${own}:${environ.PATH}` : own;
+  // Who started us by a link has put there what else goes by the names of our programs.
+  const node = isAbsolute(process.argv0) ? process.argv0 : process.execPath;
+  const programs = [resolve(settings.code, "node_modules/.bin"), dirname(node)];
+  environ.PATH = [...programs, ...(environ.PATH ? [environ.PATH] : [])].join(":");
 }
 
 function parsePort(text) {

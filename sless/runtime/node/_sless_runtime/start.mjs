@@ -52,6 +52,7 @@ async function load(settings) {
   process.on("uncaughtException", crash);
   const { target, where } = await findFunction(settings);
   const app = await makeApp(target, where);
+  await new Promise(setImmediate); // for rejections that nobody awaited
   process.off("uncaughtException", crash);
   imported();
   return app;
