@@ -9,6 +9,9 @@ from sless.model.phase import Phase
 from tests.model.moves import Rules, moves
 from tests.model.world import World, revision_of
 
+pytestmark = pytest.mark.timeout(1800)
+"""The largest worlds take half a minute alone, and far longer where many things run at once."""
+
 STATES_MAX = 600_000
 
 
