@@ -206,7 +206,7 @@ def _cancel(
     if deployment is not None and _serves(function, deployment, seen.image):
         return Record(Phase.READY, "Ready", "The cancel came after the revision was marked good.")
     note = _note_for(function, deployment)
-    if note is None and _unsettled(function, deployment):
+    if note is None and _is_unsettled(function.ask, deployment):
         return PutBack("Cancelled", "The rollout was cancelled.")
     if ended is not None and ended.state is ChildState.TERMINATED:
         return Record(Phase.CANCELLED, "Terminated", "The build's workflow was terminated.")
@@ -259,7 +259,7 @@ def _repair(
 
 
 def _keep_last_good(seen: Seen, outcome: Outcome) -> NextStep:
-    if _unsettled_under(outcome.ask, seen.deployment):
+    if _is_unsettled(outcome.ask, seen.deployment):
         return PutBack(outcome.reason, outcome.message)
     return Finish()
 
@@ -298,15 +298,10 @@ def _note_for(function: Function, deployment: Deployment | None) -> FailedNote |
     return note if note is not None and note.ask == function.ask else None
 
 
-def _unsettled(function: Function, deployment: Deployment | None) -> bool:
-    return _unsettled_under(function.ask, deployment)
-
-
-def _unsettled_under(ask: Ask, deployment: Deployment | None) -> bool:
+def _is_unsettled(ask: Ask, deployment: Deployment | None) -> bool:
     """Whether the ask's own revision runs unjudged, so that the last good one must come back."""
     if deployment is None or deployment.ask.uid != ask.uid:
         return False
     if deployment.ask.generation > ask.generation:
         return False  # A newer ask's: that one sees to it.
-    noted = deployment.failed is not None and deployment.failed.ask == deployment.ask
-    return not deployment.is_good and not (deployment.good is None and noted)
+    return not deployment.is_settled

@@ -127,14 +127,9 @@ def put_back_step(
     """Puts the last good revision back for an ask that will not be served; none if done."""
     if deployment is None or deployment.ask.uid != ask.uid:
         return None
-    if deployment.ask.generation > ask.generation:
+    if deployment.ask.generation > ask.generation or deployment.is_settled:
         return None
-    settled = deployment.is_good or (
-        deployment.good is None
-        and deployment.failed is not None
-        and deployment.failed.ask == deployment.ask
-    )
-    return None if settled else Swap(_put_back(deployment, reason, message))
+    return Swap(_put_back(deployment, reason, message))
 
 
 def _put_back(deployment: Deployment, reason: str, message: str) -> Deployment:

@@ -89,6 +89,12 @@ class Deployment:
         """Whether the present revision was marked good."""
         return self.good is not None and self.good.instance == self.revision.instance
 
+    @property
+    def is_settled(self) -> bool:
+        """Whether nothing is to be put back: it is good, or failed with nothing good before it."""
+        noted = self.failed is not None and self.failed.ask == self.ask
+        return self.is_good or (self.good is None and noted)
+
 
 def wanted_revision(function: Function, *, image: str, build: str) -> Revision:
     """The revision that a Function asks for, given its build's image."""
