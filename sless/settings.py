@@ -29,6 +29,10 @@ DELIMITER = "__"
 
 MIB = 1024 * 1024
 
+_ADDRESS = r"^([A-Za-z0-9.-]+(:[0-9]+)?)?$"
+"""A registry's, without scheme and path; or empty."""
+_REPOSITORY = r"^[a-z0-9]+([._/-][a-z0-9]+)*$"
+
 Port = Annotated[int, Field(ge=0, le=65535)]
 
 
@@ -103,10 +107,76 @@ class RuntimesSettings(_Group):
     """Runtime of an upload that names none."""
     interpreters: dict[str, Path] = Field(default_factory=dict)
     """Embedded: interpreter by runtime, where the one found on the PATH is not the wanted one."""
+    base_images: dict[str, str] = Field(default_factory=dict)
+    """Kubernetes: base image by runtime, where it is another than Docker Hub's own."""
     index_url: str = ""
-    """Embedded: package index for Python builds; empty for the installer's own."""
+    """Package index for Python builds; empty for the installer's own."""
     npm_registry: str = ""
-    """Embedded: registry for Node builds; empty for npm's own."""
+    """Registry for Node builds; empty for npm's own."""
+
+
+class RegistrySettings(_Group):
+    """Kubernetes: the registry that images are pushed to; see docs/builders.md."""
+
+    push: Annotated[str, Field(pattern=_ADDRESS)] = ""
+    """Address to push to and to ask, `host[:port]`."""
+    pull: Annotated[str, Field(pattern=_ADDRESS)] = ""
+    """Address that nodes pull from; empty where it is the same."""
+    prefix: Annotated[str, Field(pattern=_REPOSITORY)] = "sless"
+    """What every repository starts with; with flat names, their owner."""
+    flat: bool = False
+    """Whether the registry knows `owner/name` only."""
+    plain_http: tuple[str, ...] = ()
+    """Addresses spoken with without TLS, those of base images included."""
+    credentials: Path | None = None
+    """The worker's Docker config.json; none for a registry that asks nobody."""
+    ca_file: Path | None = None
+    """Certificates, in PEM, that the worker trusts besides the system's."""
+    request_seconds: PositiveFloat = 10.0
+    """How long one answer may take."""
+    busy_seconds: PositiveFloat = 30.0
+    """How long one that says it is busy is waited for, at a time."""
+
+
+class BuilderSettings(_Group):
+    """Kubernetes: the Jobs that build images; see docs/builders.md."""
+
+    kind: Literal["kaniko", "buildah"] = "kaniko"
+    """Which program builds."""
+    namespace: str = "sless-builds"
+    """Namespace of the Jobs: the platform's own, in which no tenant may create pods."""
+    fetch_image: str = "python:3.12-slim"
+    """Image that fetches the context: any with Python 3.9 or newer."""
+    build_image: str = ""
+    """Image that builds: Kaniko's executor, or one with buildah; pin it by digest."""
+    push_image: str = ""
+    """Image that pushes: one with skopeo; pin it by digest."""
+    push_secret: str = ""
+    """Secret of that namespace (kubernetes.io/dockerconfigjson) that may push."""
+    pull_secret: str = ""
+    """Likewise, for pulling the three images above."""
+    ca_config_map: str = ""
+    """ConfigMap of that namespace whose `ca.crt` a build trusts, as a company's proxy needs."""
+    https_proxy: str = ""
+    """Proxy of all that a build fetches."""
+    no_proxy: str = ""
+    """What is reached without it: S3, the registry."""
+    cpu_request: str = "500m"
+    """Processor that a build is sure of."""
+    cpu_limit: str = ""
+    """The most processor that it gets; empty for what the node has."""
+    memory_request: str = "512Mi"
+    """Memory that a build is sure of; its limit is SLESS_LIMITS__BUILD_MEMORY_BYTES."""
+    storage: str = "10Gi"
+    """The most that a build's files may take, its base image included."""
+    user_namespaces: bool = True
+    """Whether a pod that got no user namespace of its own is refused."""
+    keep_seconds: PositiveInt = 86_400
+    """How long an ended Job stays to be looked at."""
+    unschedulable_seconds: PositiveFloat = 600.0
+    """A pod without a node before its build has failed: an autoscaler may be adding one."""
+    start_seconds: PositiveFloat = 120.0
+    """A pod that cannot pull or mount something before its build has failed."""
 
 
 class TokensSettings(_Group):
@@ -197,6 +267,8 @@ class Settings(BaseSettings):
     gateway: GatewaySettings = GatewaySettings()
     temporal: TemporalSettings = TemporalSettings()
     runtimes: RuntimesSettings = RuntimesSettings()
+    registry: RegistrySettings = RegistrySettings()
+    builder: BuilderSettings = BuilderSettings()
     tokens: TokensSettings = TokensSettings()
     limits: LimitsSettings = LimitsSettings()
     deadlines: DeadlinesSettings = DeadlinesSettings()

@@ -106,7 +106,11 @@ def test_a_failed_install(
 @pytest.mark.parametrize(
     ("log", "kind", "said"),
     [
-        (KANIKO_END.replace("status 1", "status 137"), OutOfMemory, "SLESS_BUILDER__MEMORY"),
+        (
+            KANIKO_END.replace("status 1", "status 137"),
+            OutOfMemory,
+            "SLESS_LIMITS__BUILD_MEMORY_BYTES",
+        ),
         (KANIKO_END.replace("exit status 1", "signal: killed"), OutOfMemory, "its 2Gi"),
         (
             "Error: creating build container: dial tcp: connect: connection refused\n",

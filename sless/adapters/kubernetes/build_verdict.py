@@ -99,7 +99,7 @@ def judge_push(log: str) -> SlessError:
 def out_of_memory(limit: str, *, container: str = "build") -> OutOfMemory:
     """With the limit, and what to do."""
     cure = (
-        "name smaller dependencies, or have the operator raise SLESS_BUILDER__MEMORY."
+        "name smaller dependencies, or have the operator raise SLESS_LIMITS__BUILD_MEMORY_BYTES."
         if container == "build"
         else "deploy again; if it happens again, it is a defect of the platform."
     )

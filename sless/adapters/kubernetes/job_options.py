@@ -76,5 +76,3 @@ class JobOptions:
                 "SLESS_BUILDER__USER_NAMESPACES=false cannot go with the builder buildah, which "
                 "would have SYS_ADMIN on the node: use kaniko."
             )
-        if self.place.push and not self.images.build:
-            raise InvalidSetting("SLESS_BUILDER__BUILD_IMAGE must name the builder's image.")
