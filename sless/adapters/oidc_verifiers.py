@@ -1,13 +1,14 @@
-"""Verifiers of the configured issuers' tokens, for the root of either home."""
+"""Verifiers of the configured issuers' tokens, for the root of either home.
+
+httpx is imported where there is an issuer: most embedded homes have none.
+"""
 
 import asyncio
 from collections.abc import AsyncIterator, Mapping
 from contextlib import asynccontextmanager
 from datetime import timedelta
+from typing import TYPE_CHECKING
 
-import httpx
-
-from sless.adapters.oidc import OidcIssuer
 from sless.errors import InvalidSetting
 from sless.issuers import IssuerSettings
 from sless.settings import TokensSettings
@@ -18,6 +19,9 @@ from sless.tokens.key_cache import KeyCache
 from sless.tokens.key_policy import KeyTimes
 from sless.tokens.namespaces import NamespaceClaim
 from sless.tokens.reading import Expected
+
+if TYPE_CHECKING:
+    import httpx
 
 
 @asynccontextmanager
@@ -31,21 +35,30 @@ async def open_verifier(
     """
     if not settings.issuers and not own:
         raise InvalidSetting("SLESS_TOKENS__ISSUERS is empty: no token would be good; name one.")
+    async with _open_issuers(settings) as theirs:
+        # A home's own key comes first, whatever an issuer calls itself.
+        yield ByIssuer(verifiers={**theirs, **(own or {})}, token_bytes=settings.max_bytes)
+
+
+@asynccontextmanager
+async def _open_issuers(settings: TokensSettings) -> AsyncIterator[Mapping[str, Verifier]]:
+    if not settings.issuers:
+        # A client takes a tenth of a second to make, which most homes need not spend.
+        yield {}
+        return
     async with _client(settings) as client:
         theirs = {issuer.url: _verifier_of(issuer, settings, client) for issuer in settings.issuers}
         for each in theirs.values():
             each.keys.warm()
         try:
-            yield ByIssuer(
-                # A home's own key comes first, whatever an issuer calls itself.
-                verifiers={**theirs, **(own or {})},
-                token_bytes=settings.max_bytes,
-            )
+            yield theirs
         finally:
             await asyncio.gather(*(each.keys.close() for each in theirs.values()))
 
 
-def _client(settings: TokensSettings) -> httpx.AsyncClient:
+def _client(settings: TokensSettings) -> "httpx.AsyncClient":
+    import httpx
+
     return httpx.AsyncClient(
         follow_redirects=False,
         timeout=settings.fetch_seconds,
@@ -57,8 +70,10 @@ def _client(settings: TokensSettings) -> httpx.AsyncClient:
 
 
 def _verifier_of(
-    issuer: IssuerSettings, settings: TokensSettings, client: httpx.AsyncClient
+    issuer: IssuerSettings, settings: TokensSettings, client: "httpx.AsyncClient"
 ) -> IssuerVerifier:
+    from sless.adapters.oidc import OidcIssuer
+
     source = OidcIssuer(
         url=issuer.url,
         client=client,

@@ -10,7 +10,7 @@ from cryptography.hazmat.primitives.asymmetric.rsa import RSAPublicKey
 from jwt.algorithms import ECAlgorithm, OKPAlgorithm, RSAAlgorithm
 
 from sless.errors import IssuerUnavailable
-from sless.tokens.reading import PublicKey, VerificationKey
+from sless.tokens.reading import KID_MAX, PublicKey, VerificationKey
 
 KEYS_MAX = 100
 """Keys of one issuer that are looked at: large ones publish some ten."""
@@ -47,7 +47,7 @@ def parse_jwks(document: bytes) -> dict[str, VerificationKey]:
     for jwk in _listed(document):
         kid = jwk.get("kid")
         key = find_key(jwk)
-        if isinstance(kid, str) and kid and key is not None:
+        if isinstance(kid, str) and 0 < len(kid) <= KID_MAX and key is not None:
             keys.setdefault(kid, key)
     if not keys:
         raise IssuerUnavailable("The issuer's JWKS holds no key for RS256, ES256 or EdDSA.")

@@ -19,7 +19,7 @@ PublicKey = RSAPublicKey | EllipticCurvePublicKey | Ed25519PublicKey
 _REQUIRED = ["exp", "iat", "iss", "aud", "sub"]
 _TYPES = frozenset({"", "jwt", "at+jwt", "application/jwt", "application/at+jwt"})
 """Types that give access to an API; a logout token (`logout+jwt`), say, does not."""
-_KID_MAX = 256
+KID_MAX = 256
 """Characters of a key's name that are looked up at all."""
 
 
@@ -73,7 +73,7 @@ def read_key_id(token: str, *, algorithms: Collection[str]) -> str:
     if not isinstance(algorithm, str) or algorithm not in algorithms:
         listed = ", ".join(sorted(algorithms))
         raise refuse(TokenFault.ALGORITHM, f"The token is signed by none of {listed}.")
-    if not isinstance(kid, str) or not 0 < len(kid) <= _KID_MAX:
+    if not isinstance(kid, str) or not 0 < len(kid) <= KID_MAX:
         raise refuse(TokenFault.KEY, "The token's header names no key (kid).")
     return kid
 

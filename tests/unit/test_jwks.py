@@ -11,6 +11,7 @@ from jwt.algorithms import ECAlgorithm, RSAAlgorithm
 
 from sless.errors import IssuerUnavailable
 from sless.tokens.jwks import KEYS_MAX, find_key, parse_jwks
+from sless.tokens.reading import KID_MAX
 from tests.issuer.signing import IssuerKey, jwks_of, make_key
 
 RSA, EC, ED = (make_key(name, name) for name in ("RS256", "ES256", "EdDSA"))
@@ -71,7 +72,8 @@ def test_a_point_off_its_curve_is_no_key() -> None:
 def test_a_key_without_an_id_is_passed_over_and_the_first_of_two_counts() -> None:
     nameless = {name: value for name, value in RSA.public_jwk.items() if name != "kid"}
     twin = {**ED.public_jwk, "kid": EC.kid}
-    keys = parse_jwks(json.dumps({"keys": [nameless, 7, EC.public_jwk, twin]}).encode())
+    long = {**ED.public_jwk, "kid": "k" * (KID_MAX + 1)}
+    keys = parse_jwks(json.dumps({"keys": [nameless, 7, EC.public_jwk, twin, long]}).encode())
     assert {kid: key.algorithm for kid, key in keys.items()} == {EC.kid: "ES256"}
 
 
