@@ -43,6 +43,8 @@ async def serve(folder: Path, *, drain_timeout: float, command: list[str]) -> in
     await _drain(EnvoyAdmin(paths.admin), drain_timeout)
     _end(envoy)
     await ended
+    # Envoy leaves its socket, which would break a copy of the folder.
+    paths.admin.unlink(missing_ok=True)
     return 0
 
 

@@ -8,8 +8,10 @@ from dataclasses import replace
 from pathlib import Path
 
 import pytest
+from structlog.testing import capture_logs
 
 from sless.adapters.sqlite.jobs import find_job, insert_job, list_jobs
+from sless.local.layout import Layout
 from sless.local.runner.settings import MIB, RunnerSettings
 from sless.model.attempt import AttemptState
 from sless.naming import job_name
@@ -214,3 +216,14 @@ async def test_one_that_gets_no_folder_is_lost(home: RunnerHome) -> None:
     jobs.touch()
     status = await home.build({"handler.py": HELLO}, deadline=10)
     assert (status.state, status.reason) == (AttemptState.FAILED, "BuildLost")
+
+
+async def test_a_defects_traceback_is_in_the_runners_log(home: RunnerHome) -> None:
+    images = Layout(home.settings.data).images
+    images.unlink()
+    images.write_text("no folder")
+    with capture_logs() as logged:
+        status = await home.build({"handler.py": HELLO})
+    assert status.reason == "InternalError"
+    assert "runner.log" in status.message
+    assert any("NotADirectoryError" in str(line.get("said")) for line in logged)

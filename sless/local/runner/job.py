@@ -27,6 +27,7 @@ from sless.local.runner.execution import Bounds, Execution, end_descendants
 from sless.local.runner.fetching import fetch_context
 from sless.local.runner.job_log import JobLog
 from sless.local.runner.job_order import (
+    DEFECT,
     JobOrder,
     JobResult,
     failed,
@@ -150,7 +151,7 @@ def main() -> None:
         result = job.run()
     except Exception:  # noqa: BLE001 - the traceback goes to the log, the build must end
         traceback.print_exc()
-        result = failed(InternalError("The build failed by a defect of sless; see its log."))
+        result = failed(InternalError(DEFECT))
     finally:
         end_descendants()
         job.clean()

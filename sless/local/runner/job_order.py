@@ -8,6 +8,8 @@ from sless.errors import SlessError
 from sless.files import write_atomically
 from sless.model.attempt import AttemptState
 
+DEFECT = "The build failed by a defect of sless; DATA/logs/runner.log has the traceback."
+"""What a person is told of it."""
 RESULT = "result.json"
 """In the job's folder, written last."""
 

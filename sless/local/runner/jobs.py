@@ -1,6 +1,7 @@
 """Carries out the rows of `jobs`: each is a process of its own."""
 
 import asyncio
+import contextlib
 import os
 import shutil
 import sys
@@ -23,7 +24,7 @@ from sless.local.process import describe_end
 from sless.local.rotation import RotatingLog
 from sless.local.runner.child import Child, start_child
 from sless.local.runner.interpreters import Interpreters
-from sless.local.runner.job_order import JobOrder, JobResult, failed, find_result
+from sless.local.runner.job_order import DEFECT, JobOrder, JobResult, failed, find_result
 from sless.local.runner.rows import persist
 from sless.local.runner.settings import RunnerSettings
 from sless.model.attempt import AttemptState
@@ -38,6 +39,10 @@ _KEPT_JOBS = 200
 _ENDED = frozenset({AttemptState.SUCCEEDED, AttemptState.FAILED})
 _OUTPUT_BYTES = 1024 * 1024
 """Of what a job's own process says, which is nothing unless it breaks."""
+OUTPUT = "process.txt"
+"""What a job's own process says, in its folder."""
+_TOLD_CHARACTERS = 8_000
+"""Of a defect's traceback, in the runner's log."""
 _log = structlog.get_logger()
 
 
@@ -149,13 +154,16 @@ class Jobs:
             return failed(BuildLost(f"The build's process could not be started: {error}."))
         except Exception:  # noqa: BLE001 - a row must not stay Running for ever
             _log.exception("a job failed by a defect", job=job.name)
-            return failed(InternalError("The build failed by a defect of sless; see its log."))
-        return find_result(self._folder(job)) or _lost(how)
+            return failed(InternalError(DEFECT))
+        result = find_result(self._folder(job)) or _lost(how)
+        if result.reason == InternalError.reason:
+            _tell_defect(self._folder(job), job.name)
+        return result
 
     async def _carry_out(self, job: Job, interpreter: Interpreter) -> str:
         """Runs the job's process to its end; how it ended."""
         folder = self._folder(job)
-        output = RotatingLog(folder / "process.txt", limit=_OUTPUT_BYTES)
+        output = RotatingLog(folder / OUTPUT, limit=_OUTPUT_BYTES)
         child = start_child(
             (sys.executable, "-P", "-m", "sless.local.runner.job"),
             environ=self._environment(folder, interpreter),
@@ -249,6 +257,13 @@ def _waits(job: Job) -> bool:
 def _make_empty(folder: Path) -> None:
     shutil.rmtree(folder, ignore_errors=True)
     folder.mkdir(mode=0o700, parents=True)
+
+
+def _tell_defect(folder: Path, name: str) -> None:
+    """The traceback goes to the runner's log: a job's folder does not stay."""
+    with contextlib.suppress(OSError):
+        said = (folder / OUTPUT).read_text(errors="replace")
+        _log.error("a job failed by a defect", job=name, said=said[-_TOLD_CHARACTERS:])
 
 
 def _lost(how: str) -> JobResult:
