@@ -24,6 +24,7 @@ with workflow.unsafe.imports_passed_through():
     from activities.prepare_context import Preparing
     from activities.roll_out import RollingOut
     from sless import attributes
+    from sless.errors import Cancelled
     from sless.model.outcome import Step
     from sless.model.phase import Phase
     from sless.naming import build_id, log_prefix
@@ -45,7 +46,7 @@ class BuildWorkflow:
     @workflow.init
     def __init__(self, order: BuildOrder) -> None:
         self._order = order
-        self._why = "Cancelled"
+        self._why = Cancelled.reason
         self._report = BuildReport(build=build_id(order.s3_key))
 
     @workflow.signal(description="Why the cancellation that follows was asked for")
@@ -71,7 +72,7 @@ class BuildWorkflow:
         return self._report
 
     def _tell_end(self) -> None:
-        phase = Phase.CANCELLED if self._why == "Cancelled" else Phase.SUPERSEDED
+        phase = Phase.CANCELLED if self._why == Cancelled.reason else Phase.SUPERSEDED
         tell_phase(phase, reason=self._why)
 
     def _failure(self, error: ActivityError) -> ApplicationError:

@@ -19,6 +19,7 @@ from temporalio.exceptions import (
 with workflow.unsafe.imports_passed_through():
     from sless import attributes
     from sless.decide.next_step import Child, ChildState
+    from sless.errors import InternalError
     from sless.model.function import Function
     from sless.model.phase import Phase
     from sless.naming import build_id, build_workflow_id
@@ -82,7 +83,7 @@ class ChildBuild:
         if isinstance(cause, TerminatedError):
             self.state = ChildState.TERMINATED
             return
-        self._reason = "InternalError"
+        self._reason = InternalError.reason
         if isinstance(cause, ApplicationError):
             self._reason, self._message = cause.type or self._reason, cause.message
             if cause.details:

@@ -38,6 +38,7 @@ with workflow.unsafe.imports_passed_through():
         answers,
         next_step,
     )
+    from sless.errors import Cancelled
     from sless.model.deployment import Deployment
     from sless.model.function import Ask, Function
     from sless.model.phase import Phase
@@ -207,7 +208,7 @@ class FunctionWorkflow:
         if child is None:
             raise AssertionError("stopping a build that was not started")
         await child.stop(reason)
-        if reason == "Cancelled":
+        if reason == Cancelled.reason:
             self._pinned = self._pinned or self._read
         else:
             self._child = None

@@ -3,7 +3,7 @@
 from dataclasses import dataclass
 from enum import StrEnum
 
-from sless.errors import ImageMissing, InvalidKey
+from sless.errors import Cancelled, ImageMissing, InvalidKey, OwnerGone, Superseded, Terminated
 from sless.model.deployment import Deployment, FailedNote, wanted_revision
 from sless.model.function import Ask, Function
 from sless.model.outcome import Outcome
@@ -135,7 +135,7 @@ NextStep = (
     | NoteRepairFailed
 )
 
-_MOOT = frozenset({"Superseded", "OwnerGone"})
+_MOOT = frozenset({Superseded.reason, OwnerGone.reason})
 """Reasons for which a build ends that say nothing about the upload."""
 
 
@@ -158,10 +158,11 @@ def next_step(seen: Seen, *, child: Child | None = None, heard: Heard | None = N
         return _gone(seen.deployment, running)
     ended = None if child is running or not _concerns(child, function) else child
     if running is not None and not _concerns(running, function):
-        return StopBuild("Superseded" if running.uid == function.uid else "OwnerGone")
+        overtaken = running.uid == function.uid
+        return StopBuild(Superseded.reason if overtaken else OwnerGone.reason)
     if seen.outcome is not None:
         if heard is not None and heard.cancelled == function.ask:
-            return StopBuild("Cancelled") if running is not None else Finish()
+            return StopBuild(Cancelled.reason) if running is not None else Finish()
         return _repair(seen, function, seen.outcome, running=running, ended=ended)
     if _cancelled(function, ended, heard):
         return _cancel(seen, function, running=running, ended=ended)
@@ -174,7 +175,7 @@ def next_step(seen: Seen, *, child: Child | None = None, heard: Heard | None = N
 
 def _gone(deployment: Deployment | None, running: Child | None) -> NextStep:
     if running is not None:
-        return StopBuild("OwnerGone")
+        return StopBuild(OwnerGone.reason)
     return Finish() if deployment is None else CleanUp(deployment)
 
 
@@ -201,16 +202,16 @@ def _cancel(
     seen: Seen, function: Function, *, running: Child | None, ended: Child | None
 ) -> NextStep:
     if running is not None:
-        return StopBuild("Cancelled")
+        return StopBuild(Cancelled.reason)
     deployment = seen.deployment
     if deployment is not None and _serves(function, deployment, seen.image):
         return Record(Phase.READY, "Ready", "The cancel came after the revision was marked good.")
     note = _note_for(function, deployment)
     if note is None and _is_unsettled(function.ask, deployment):
-        return PutBack("Cancelled", "The rollout was cancelled.")
+        return PutBack(Cancelled.reason, "The rollout was cancelled.")
     if ended is not None and ended.state is ChildState.TERMINATED:
-        return Record(Phase.CANCELLED, "Terminated", "The build's workflow was terminated.")
-    return Record(Phase.CANCELLED, "Cancelled", "The ask was cancelled.")
+        return Record(Phase.CANCELLED, Terminated.reason, "The build's workflow was terminated.")
+    return Record(Phase.CANCELLED, Cancelled.reason, "The ask was cancelled.")
 
 
 def _answer(seen: Seen, function: Function) -> NextStep:
@@ -250,7 +251,9 @@ def _repair(
 ) -> NextStep:
     """What an answered ask still needs: drift put right, at most once for a vanished image."""
     if outcome.phase is not Phase.READY:
-        return StopBuild("Superseded") if running is not None else _keep_last_good(seen, outcome)
+        if running is not None:
+            return StopBuild(Superseded.reason)
+        return _keep_last_good(seen, outcome)
     if running is not None:
         return AwaitBuild()
     if ended is not None and ended.state is not ChildState.SUCCEEDED and not seen.repair_failed:

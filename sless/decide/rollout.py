@@ -7,6 +7,7 @@ is decided again from fresh reads.
 
 from dataclasses import dataclass, replace
 
+from sless.errors import OwnerGone, Superseded
 from sless.model.deployment import (
     Availability,
     Deployment,
@@ -88,16 +89,18 @@ def rollout_step(
 ) -> RolloutStep:
     """What a rollout does next."""
     if function is None or function.uid != goal.uid:
-        return Stop("OwnerGone", "The Function was deleted.")
+        return Stop(OwnerGone.reason, "The Function was deleted.")
     if function.spec.s3_key != goal.s3_key:
-        return Stop("Superseded", f"Generation {function.generation} asks for another upload.")
+        return Stop(Superseded.reason, f"Generation {function.generation} asks for another upload.")
     wanted = wanted_revision(function, image=goal.image, build=goal.build)
     if deployment is None:
         return Create(_fresh(function, wanted))
     if deployment.ask.uid != function.uid:
         return AwaitForeign(deployment)
     if deployment.ask.generation > function.generation:
-        return Stop("Superseded", f"Generation {deployment.ask.generation} is rolled out already.")
+        return Stop(
+            Superseded.reason, f"Generation {deployment.ask.generation} is rolled out already."
+        )
     return _against(deployment, ask=function.ask, wanted=wanted)
 
 

@@ -8,7 +8,7 @@ from datetime import UTC, datetime
 
 import structlog
 
-from sless.errors import SlessError
+from sless.errors import SlessError, Terminated
 from sless.model.function import FunctionRef
 from sless.model.outcome import Outcome
 from sless.model.phase import Phase
@@ -141,7 +141,7 @@ class Watcher:
             name=function.name,
             ask=function.ask,
             phase=Phase.CANCELLED,
-            reason="Terminated",
+            reason=Terminated.reason,
             message="The function's workflow was terminated.",
             s3_key=function.spec.s3_key,
             build=build_id(function.spec.s3_key),

@@ -4,7 +4,7 @@ from dataclasses import dataclass
 from enum import Enum, auto
 
 from sless.decide.next_step import Finish, Seen, next_step
-from sless.errors import ImageMissing
+from sless.errors import ImageMissing, UploadMissing
 from sless.model.deployment import Deployment
 from sless.model.function import Function
 from sless.model.outcome import Outcome
@@ -145,7 +145,7 @@ def _under_way(sight: Sight) -> tuple[Phase, str, str]:
     if run is None and not sight.uploaded:
         return (
             Phase.PENDING,
-            "UploadMissing",
+            UploadMissing.reason,
             f"There is no zip at {sight.function.spec.s3_key}: upload it, or name one that is.",
         )
     # A list of runs may be a second old: an ask never falls back.

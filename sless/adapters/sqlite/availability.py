@@ -1,5 +1,6 @@
 """How the runner's row of a revision judges it: a pure function."""
 
+from sless.errors import FunctionCrashed, ReadinessTimedOut
 from sless.model.deployment import Availability, Progress
 from sless.model.instance import Instance, InstanceState
 
@@ -24,11 +25,13 @@ def judge(instance: Instance | None, *, good: bool, deadline: float, now: float)
     if good:
         return struggling
     if instance.restarts >= RESTARTS_MAX:
-        return Availability(Progress.FAILED, instance.reason or "FunctionCrashed", instance.message)
+        return Availability(
+            Progress.FAILED, instance.reason or FunctionCrashed.reason, instance.message
+        )
     if instance.state is InstanceState.STARTING and now - instance.since > deadline:
         return Availability(
             Progress.FAILED,
-            instance.reason or "ReadinessTimedOut",
+            instance.reason or ReadinessTimedOut.reason,
             instance.message or f"The function was not ready within {deadline:.0f} s.",
         )
     return struggling
