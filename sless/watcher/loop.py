@@ -17,7 +17,7 @@ from sless.ports import Functions, Objects, Runs, Scene
 from sless.ports.runs import Run, RunState
 from sless.ports.scene import Standing
 from sless.watcher.memory import Looks, Outcomes
-from sless.watcher.reconcile import Act, Sight, act_for, verdict_for
+from sless.watcher.reconcile import Act, Sight, Verdict, act_for, verdict_for
 from sless.watcher.status import render_status
 
 IDLE_SECONDS = 1.0
@@ -87,7 +87,8 @@ class Watcher:
         try:
             sight = await self._see(standing)
             await self._act(sight)
-            await self._tell(standing, sight)
+            verdict = verdict_for(sight)
+            await self._tell(standing, sight, verdict)
         except SlessError as error:
             log.warning(
                 "function not judged",
@@ -96,7 +97,7 @@ class Watcher:
                 message=error.message,
             )
             return True
-        return sight.outcome is None or verdict_for(sight).phase is Phase.DEPLOYING
+        return sight.outcome is None or verdict.phase is Phase.DEPLOYING
 
     async def _see(self, standing: Standing) -> Sight:
         function = standing.stored.function
@@ -153,12 +154,12 @@ class Watcher:
         key = outcome_key(function.namespace, function.name, function.uid, function.generation)
         await self.objects.put_if_absent(key, outcome.to_json())
 
-    async def _tell(self, standing: Standing, sight: Sight) -> None:
+    async def _tell(self, standing: Standing, sight: Sight, verdict: Verdict) -> None:
         function = sight.function
         previous = standing.stored.manifest.get("status") or {}
         status = render_status(
             sight,
-            verdict_for(sight),
+            verdict,
             url=f"{self.gateway_url}/fn/{function.namespace}/{function.name}/",
             previous=previous,
             now=_now(),
