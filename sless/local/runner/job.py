@@ -140,21 +140,26 @@ def _stop(number: int, _frame: object) -> NoReturn:
     raise SystemExit(_STOPPED)
 
 
+def _run(order: JobOrder) -> JobResult:
+    job = Job(order)
+    try:
+        return job.run()
+    finally:
+        end_descendants()
+        job.clean()
+
+
 def main() -> None:
     """Runs the job of the order on stdin."""
     signal.signal(signal.SIGTERM, _stop)
     become_subreaper()
     order = parse_order(sys.stdin.buffer.read())
     end_with_parent(signal.SIGTERM, parent=order.parent)  # in place of the leash's SIGKILL
-    job = Job(order)
     try:
-        result = job.run()
+        result = _run(order)
     except Exception:  # noqa: BLE001 - the traceback goes to the log, the build must end
         traceback.print_exc()
         result = failed(InternalError(DEFECT))
-    finally:
-        end_descendants()
-        job.clean()
     write_result(result, Path(order.folder))
 
 
