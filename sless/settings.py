@@ -53,8 +53,6 @@ class StorageSettings(_Group):
     """Region that requests are signed for."""
     path_style: bool = True
     """Bucket in the path instead of the host name, as most stores but AWS need."""
-    presign_seconds: PositiveInt = 3600
-    """How long a build may take to fetch its context."""
 
 
 class ApiSettings(_Group):
@@ -155,6 +153,8 @@ class BuilderSettings(_Group):
     """Secret of that namespace (kubernetes.io/dockerconfigjson) that may push."""
     pull_secret: str = ""
     """Likewise, for pulling the three images above."""
+    base_secret: str = ""
+    """Likewise, for base images that not everyone may pull; with buildah only."""
     ca_config_map: str = ""
     """ConfigMap of that namespace whose `ca.crt` a build trusts, as a company's proxy needs."""
     https_proxy: str = ""
@@ -295,7 +295,7 @@ def _sentence(error: ValidationError) -> str:
         return f"{variable} is no setting; docs/settings.md lists them."
     if first["type"] == "missing":
         return f"{variable} is missing; docs/settings.md lists what is needed."
-    said = first["msg"].removeprefix("Value error, ")
+    said = first["msg"].removeprefix("Value error, ").replace("valid tuple", "JSON list")
     return f"{variable} is {first['input']!r}: {said[:1].lower()}{said[1:]}."
 
 

@@ -73,9 +73,19 @@ def test_an_issuer_is_named_once(monkeypatch: pytest.MonkeyPatch) -> None:
         read_settings()
 
 
-def test_a_list_that_is_no_json_is_refused(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setenv(VARIABLE, "https://issuer.test")
-    with pytest.raises(InvalidSetting, match="SLESS_TOKENS"):
+@pytest.mark.parametrize(
+    ("value", "said"),
+    [
+        ("https://issuer.test", "SLESS_TOKENS…: lists and mappings are JSON"),
+        (json.dumps(GOOD), "SLESS_TOKENS__ISSUERS is .*: input should be a JSON list"),
+        ('["https://issuer.test"]', r"SLESS_TOKENS__ISSUERS\[0\] is 'https://issuer.test'"),
+    ],
+)
+def test_what_is_no_list_of_objects_is_refused(
+    monkeypatch: pytest.MonkeyPatch, value: str, said: str
+) -> None:
+    monkeypatch.setenv(VARIABLE, value)
+    with pytest.raises(InvalidSetting, match=said):
         read_settings()
 
 
