@@ -26,7 +26,6 @@ MEMO_GENERATION = "generation"
 MEMO_MESSAGE = "message"
 MEMO_ATTEMPTS = "attempts"
 MEMO_S3_KEY = "s3Key"
-MEMO_IMAGE = "image"
 
 TASK_QUEUE = "sless"
 FUNCTION_WORKFLOW = "FunctionWorkflow"

@@ -143,7 +143,6 @@ async def _run(execution: WorkflowExecution) -> Run:
         message=str(memo.get(attributes.MEMO_MESSAGE) or ""),
         attempts=int(memo.get(attributes.MEMO_ATTEMPTS) or 0),
         started_at=execution.start_time.isoformat(timespec="milliseconds").replace("+00:00", "Z"),
-        memo=memo,
     )
 
 

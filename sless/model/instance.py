@@ -12,7 +12,6 @@ class InstanceState(StrEnum):
     STARTING = "Starting"
     READY = "Ready"
     DRAINING = "Draining"
-    STOPPED = "Stopped"
     CRASHED = "Crashed"
 
 

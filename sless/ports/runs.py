@@ -1,7 +1,7 @@
 """Workflow runs, as the API and the watcher see them."""
 
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from collections.abc import Sequence
+from dataclasses import dataclass
 from enum import StrEnum
 from typing import Protocol
 
@@ -37,7 +37,6 @@ class Run:
     message: str = ""
     attempts: int = 0
     started_at: str = ""
-    memo: Mapping[str, object] = field(default_factory=dict, hash=False)
 
 
 class Runs(Protocol):
