@@ -1,10 +1,12 @@
 """Tokens of a real issuer at the API: accepted, rotated, and through its outage."""
 
 import asyncio
+import re
+from collections.abc import Iterator
 
 import pytest
 
-from sless.errors import FunctionNotFound, IssuerUnavailable
+from sless.errors import IssuerUnavailable
 from tests.component.api.rig import ApiRig, make_zip, reason_of, until
 from tests.component.api.trusting import PATH, answer, refused, status, trusting
 from tests.fixtures.issuer import RealIssuer, fresh_keys
@@ -26,17 +28,34 @@ async def test_its_tokens_are_good_for_their_namespaces(
         assert (await client.get(PATH.replace("/a/", "/c/"))).status_code == 404
 
 
-async def test_what_lies_outside_is_not_there(rig: ApiRig, issuer: RealIssuer) -> None:
+async def test_on_every_route_what_lies_outside_is_not_there(
+    rig: ApiRig, issuer: RealIssuer
+) -> None:
     token = await issuer.token()
-    await rig.upload()
+    build = (await rig.upload())["build"]
+    tried = 0
     async with trusting(rig, issuer.url), rig.client(token=token) as client:
-        bodies = []
-        for name in ("hello", "nothing"):
-            path = f"/v1/namespaces/default/functions/{name}"
-            response = await client.get(path, headers={"x-request-id": "same"})
-            assert reason_of(response, 404) == FunctionNotFound.reason
-            bodies.append(response.content.replace(name.encode(), b"NAME"))
-    assert bodies[0] == bodies[1]
+        for method, path in routes(rig):
+            there = path.format(ns="default", name="hello", build=build)
+            absent = path.format(ns="default", name="other", build="0" * 12)
+            bodies = []
+            for address in (there, absent):
+                headers = {"x-request-id": "same", "Content-Type": "application/json"}
+                response = await client.request(method, address, headers=headers, content="{}")
+                assert response.status_code == 404, (method, address, response.text)
+                bodies.append(response.text.replace(address, "PATH"))
+            assert bodies[0].replace("hello", "other") == bodies[1], (method, path)
+            tried += 1
+    assert tried >= 12
+    assert (await rig.stored()).function.generation == 1
+
+
+def routes(rig: ApiRig) -> Iterator[tuple[str, str]]:
+    """Method and template of each route in a namespace; a build's id is called `build`."""
+    for path, methods in rig.app.openapi()["paths"].items():
+        if path.startswith("/v1/namespaces/{ns}"):
+            for method in methods:
+                yield method.upper(), re.sub(r"/builds/\{\w+\}", "/builds/{build}", path)
 
 
 async def test_the_homes_own_key_is_good_beside_it(rig: ApiRig, issuer: RealIssuer) -> None:
