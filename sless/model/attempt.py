@@ -3,8 +3,8 @@
 from dataclasses import dataclass
 from enum import StrEnum
 
-CONTAINERS = ("fetch", "build", "push")
-"""A Job's containers in the order in which they run."""
+CONTAINERS = ("fetch", "base", "build", "push")
+"""A Job's containers in the order in which they run; a builder may have fewer."""
 
 
 @dataclass(frozen=True, slots=True)

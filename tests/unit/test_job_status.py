@@ -11,8 +11,10 @@ import pytest
 from sless.adapters.kubernetes.job_status import judge_absent, judge_ended, judge_under_way
 from sless.adapters.kubernetes.pod_reading import find_failed, has_started, is_over
 from sless.adapters.kubernetes.slow_start import Graces, may_have_obstacle
-from sless.model.attempt import CONTAINERS, AttemptState
+from sless.model.attempt import AttemptState
 
+CONTAINERS = ("fetch", "build", "push")
+"""As without a base image that needs a password."""
 NOW = datetime(2026, 1, 1, 12, 0, 0, tzinfo=UTC)
 GRACES = Graces(unschedulable=600, other=120)
 DIGEST = f"sha256:{'ab' * 32}"

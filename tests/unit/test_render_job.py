@@ -28,6 +28,9 @@ OPTIONS = JobOptions(
     environment={"UV_DEFAULT_INDEX": "https://pypi.example/simple?a=$b", "HTTPS_PROXY": "http://p"},
 )
 BUILDAH = replace(OPTIONS, kind=BuilderKind.BUILDAH)
+BASED = replace(
+    BUILDAH, base_secret="base-auth", base_images={"python3.11": "registry.sless:5000/base/py:1"}
+)
 
 both = pytest.mark.parametrize("options", [OPTIONS, BUILDAH], ids=["kaniko", "buildah"])
 
@@ -61,7 +64,8 @@ def strings(value: Any) -> Iterator[str]:
 
 @both
 def test_the_containers_run_in_their_order(options: JobOptions) -> None:
-    assert tuple(containers(options)) == CONTAINERS
+    assert tuple(containers(options)) == ("fetch", "build", "push")
+    assert tuple(containers(BASED)) == CONTAINERS
 
 
 @both
@@ -83,6 +87,23 @@ def test_the_registrys_password_is_mounted_in_the_pushing_container_alone(
     assert {name for name, each in containers(options).items() if "auth" in mounts(each)} == {
         "push"
     }
+
+
+def test_a_base_images_password_is_in_a_container_of_its_own() -> None:
+    """Two credentials: neither container sees the other's, and what builds sees none."""
+    with_base = containers(BASED)
+    auth = {name: set(mounts(each)) & {"auth", "base-auth"} for name, each in with_base.items()}
+    assert auth == {"fetch": set(), "base": {"base-auth"}, "build": set(), "push": {"auth"}}
+    assert "docker://registry.sless:5000/base/py:1" in with_base["base"]["command"]
+    assert "--src-tls-verify=false" in with_base["base"]["command"]
+    assert "--pull=never" in with_base["build"]["command"][-1]
+    secrets = [each["secret"] for each in pod_of(BASED)["volumes"] if "secret" in each]
+    assert [secret["secretName"] for secret in secrets] == ["push-auth", "base-auth"]
+
+
+def test_kaniko_cannot_be_given_a_base_image() -> None:
+    with pytest.raises(InvalidSetting, match="use buildah"):
+        replace(OPTIONS, base_secret="base-auth")
 
 
 @both

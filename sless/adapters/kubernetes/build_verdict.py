@@ -96,6 +96,16 @@ def judge_push(log: str) -> SlessError:
     return BuildFailed(_cut(f"The image could not be pushed: {last}"))
 
 
+def judge_base(log: str) -> SlessError:
+    """The error that a failed fetching of the base image stands for."""
+    last = _last_word(log)
+    if _DENIED.search(last):
+        return RegistryDenied(_cut(f"The base image's registry refuses its password: {last}"))
+    if _AWAY.search(last):
+        return RegistryUnavailable(_cut(f"The base image's registry does not answer: {last}"))
+    return BuildFailed(_cut(f"The base image could not be fetched: {last}"))
+
+
 def out_of_memory(limit: str, *, container: str = "build") -> OutOfMemory:
     """With the limit, and what to do."""
     cure = (

@@ -110,6 +110,7 @@ class JobBuilder:
         options = self._options
         await self._check_mount(SECRETS, options.push_secret, "PUSH_SECRET")
         await self._check_mount(SECRETS, options.pull_secret, "PULL_SECRET")
+        await self._check_mount(SECRETS, options.base_secret, "BASE_SECRET")
         await self._check_mount(CONFIG_MAPS, options.ca_config_map, "CA_CONFIG_MAP")
 
     async def _check_mount(self, resource: Resource, name: str, setting: str) -> None:

@@ -49,6 +49,10 @@ def job_options_of(settings: Settings) -> JobOptions:
         namespace=builder.namespace,
         push_secret=builder.push_secret,
         pull_secret=builder.pull_secret,
+        base_secret=builder.base_secret,
+        base_images={
+            name: each.base_image for name, each in runtimes_of(settings.runtimes).items()
+        },
         ca_config_map=builder.ca_config_map,
         environment=_environment(builder, settings.runtimes),
         build=Resources(

@@ -56,6 +56,10 @@ class JobOptions:
     """A Secret of type kubernetes.io/dockerconfigjson there; none for an open registry."""
     pull_secret: str = ""
     """Likewise, for the images of the containers; the node uses it, no container sees it."""
+    base_secret: str = ""
+    """Likewise, for base images: a container before the one that builds fetches them with it."""
+    base_images: Mapping[str, str] = field(default_factory=lambda: MappingProxyType({}))
+    """By runtime; needed with `base_secret` only."""
     ca_config_map: str = ""
     """A ConfigMap there whose `ca.crt` is trusted besides the usual certificates."""
     environment: Mapping[str, str] = field(default_factory=lambda: MappingProxyType({}))
@@ -71,6 +75,12 @@ class JobOptions:
     """What a Job gets on top of its build's deadline, to be scheduled and to pull its images."""
 
     def __post_init__(self) -> None:
+        if self.kind is BuilderKind.KANIKO and self.base_secret:
+            raise InvalidSetting(
+                "SLESS_BUILDER__BASE_SECRET cannot go with the builder kaniko, which takes base "
+                "images from registries only and may be given no password: use buildah, or base "
+                "images that everyone may pull."
+            )
         if self.kind is BuilderKind.BUILDAH and not self.user_namespaces:
             raise InvalidSetting(
                 "SLESS_BUILDER__USER_NAMESPACES=false cannot go with the builder buildah, which "

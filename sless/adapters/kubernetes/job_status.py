@@ -6,7 +6,12 @@ from collections.abc import Mapping, Sequence
 from datetime import datetime
 from typing import Any
 
-from sless.adapters.kubernetes.build_verdict import judge_build, judge_push, out_of_memory
+from sless.adapters.kubernetes.build_verdict import (
+    judge_base,
+    judge_build,
+    judge_push,
+    out_of_memory,
+)
 from sless.adapters.kubernetes.pod_reading import (
     condition,
     container_state,
@@ -124,6 +129,8 @@ def _judge_container(name: str, *, said: str, told: str, pod: Object) -> SlessEr
             return judge_build(said, memory_limit=_memory_limit(pod, name))
         case "push":
             return judge_push(said)
+        case "base":
+            return judge_base(said)
         case _:
             return _judge_fetch(told)
 

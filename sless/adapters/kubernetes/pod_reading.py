@@ -44,11 +44,10 @@ def condition(pod: Object, kind: str) -> Object:
 
 def turn_came(pod: Object, name: str) -> datetime | None:
     """When the container could have started: the pod's start, or the end of the one before."""
-    place = CONTAINERS.index(name)
-    if place == 0:
-        return parse_time((pod.get("status") or {}).get("startTime"))
-    before = container_state(pod, CONTAINERS[place - 1]).get("terminated") or {}
-    return parse_time(before.get("finishedAt"))
+    before = CONTAINERS[: CONTAINERS.index(name)]
+    ends = [container_state(pod, each).get("terminated", {}).get("finishedAt") for each in before]
+    start = (pod.get("status") or {}).get("startTime")
+    return parse_time(next((end for end in reversed(ends) if end), start))
 
 
 def made_at(thing: Object) -> datetime | None:

@@ -7,6 +7,8 @@ from typing import Any
 from sless.adapters.kubernetes.job_options import BuilderKind, JobOptions
 
 CONTEXT = "/workspace/context"
+BASE = "/base/img"
+"""Where a base image that needs a password is put, as an OCI layout."""
 LAYOUT = "/out/img"
 """Whatever builds leaves an OCI image layout here."""
 CONTROL = "/sless/build"
@@ -24,10 +26,14 @@ _BUILDAH_CAPABILITIES = (
 permitted"."""
 
 
-def render_build(options: JobOptions) -> dict[str, Any]:
-    """The parts of the container that depend on the builder: command, volumes, capabilities."""
-    render = {BuilderKind.KANIKO: _kaniko, BuilderKind.BUILDAH: _buildah}
-    return render[options.kind](options)
+def render_build(options: JobOptions, *, base: str = "") -> dict[str, Any]:
+    """The parts of the container that depend on the builder: command, volumes, capabilities.
+
+    `base` is the name of the image that lies in `BASE` already, if one does.
+    """
+    if options.kind is BuilderKind.KANIKO:
+        return _kaniko(options)
+    return _buildah(options, base)
 
 
 def extra_volumes(options: JobOptions) -> list[dict[str, Any]]:
@@ -53,23 +59,26 @@ def _kaniko(options: JobOptions) -> dict[str, Any]:
     }
 
 
-def _buildah(options: JobOptions) -> dict[str, Any]:
+def _buildah(options: JobOptions, base: str) -> dict[str, Any]:
     policy = json.dumps({"default": [{"type": "insecureAcceptAnything"}]})
     buildah = f"buildah --storage-driver vfs --root {_STORE}/images --runroot {_STORE}/run"
     trusting = f"--signature-policy {_STORE}/policy.json"
     mounts = [CONTROL, *([CERTIFICATES] if options.ca_config_map else [])]
     volumes = " ".join(f"--volume {path}:{path}:ro" for path in mounts)
+    pull = "--pull=never" if base else "--pull=true"
     # Written here, not mounted: some distributions' packages come without either file.
     script = "\n".join(
         [
             f"printf %s {shlex.quote(policy)} > {_STORE}/policy.json",
             f"printf %s {shlex.quote(_registries(options))} > {_STORE}/registries.conf",
-            f"{buildah} bud --isolation chroot {trusting} {volumes} --tag img {CONTEXT}",
+            *(_take_base(f"{buildah} pull --quiet {trusting}", buildah, base) if base else ()),
+            f"{buildah} bud --isolation chroot {trusting} {volumes} {pull} --tag img {CONTEXT}",
             f"{buildah} push --quiet {trusting} img oci:{LAYOUT}:latest",
         ]
     )
     return {
-        "command": ["sh", "-euc", script],
+        # Kubernetes would take `$(…)` for one of its variables.
+        "command": ["sh", "-euc", script.replace("$", "$$")],
         "env": [
             {"name": "CONTAINERS_REGISTRIES_CONF", "value": f"{_STORE}/registries.conf"},
             {"name": "TMPDIR", "value": _STORE},
@@ -77,6 +86,10 @@ def _buildah(options: JobOptions) -> dict[str, Any]:
         "securityContext": _confined(_BUILDAH_CAPABILITIES),
         "volumeMounts": [{"name": "store", "mountPath": _STORE}],
     }
+
+
+def _take_base(pull: str, buildah: str, base: str) -> tuple[str, ...]:
+    return (f"id=$({pull} oci:{BASE})", f'{buildah} tag "$id" {shlex.quote(base)}')
 
 
 def _registries(options: JobOptions) -> str:

@@ -11,6 +11,7 @@ from typing import Any
 
 from sless.adapters.kubernetes.job_options import SMALL, JobOptions, Resources
 from sless.adapters.kubernetes.render_build import (
+    BASE,
     CERTIFICATES,
     CONTEXT,
     CONTROL,
@@ -85,7 +86,11 @@ def _render_pod(attempt: Attempt, options: JobOptions, context_url: str) -> dict
         "enableServiceLinks": False,
         "securityContext": {"seccompProfile": {"type": "RuntimeDefault"}},
         "volumes": _render_volumes(options),
-        "initContainers": [_fetch(attempt, options, context_url), _build(options)],
+        "initContainers": [
+            _fetch(attempt, options, context_url),
+            *([_base(attempt, options)] if options.base_secret else []),
+            _build(attempt, options),
+        ],
         "containers": [_push(attempt, options)],
     }
     if options.user_namespaces:
@@ -103,13 +108,18 @@ def _render_volumes(options: JobOptions) -> list[dict[str, Any]]:
         *extra_volumes(options),
     ]
     if options.push_secret:
-        items = [{"key": ".dockerconfigjson", "path": "config.json"}]
-        volumes.append(
-            {"name": "auth", "secret": {"secretName": options.push_secret, "items": items}}
-        )
+        volumes.append(_auth_volume("auth", options.push_secret))
+    if options.base_secret:
+        volumes.append(_auth_volume("base-auth", options.base_secret))
+        volumes.append({"name": "base", "emptyDir": {"sizeLimit": options.storage}})
     if options.ca_config_map:
         volumes.append({"name": "ca", "configMap": {"name": options.ca_config_map}})
     return volumes
+
+
+def _auth_volume(name: str, secret: str) -> dict[str, Any]:
+    items = [{"key": ".dockerconfigjson", "path": "config.json"}]
+    return {"name": name, "secret": {"secretName": secret, "items": items}}
 
 
 def _fetch(attempt: Attempt, options: JobOptions, context_url: str) -> dict[str, Any]:
@@ -137,8 +147,35 @@ def _fetch(attempt: Attempt, options: JobOptions, context_url: str) -> dict[str,
     }
 
 
-def _build(options: JobOptions) -> dict[str, Any]:
-    particular = render_build(options)
+def _base(attempt: Attempt, options: JobOptions) -> dict[str, Any]:
+    """Fetches the base image with its own password, so that what builds needs none."""
+    image = options.base_images[attempt.runtime]
+    plain = any(image.startswith(f"{address}/") for address in options.place.plain_http)
+    return {
+        "name": "base",
+        "image": options.images.push,
+        "command": [
+            *("skopeo", "--insecure-policy", "copy", "--quiet", "--retry-times=5"),
+            "--src-authfile=/auth/config.json",
+            *(["--src-tls-verify=false"] if plain else []),
+            f"docker://{image}",
+            f"oci:{BASE}",
+        ],
+        "terminationMessagePolicy": "FallbackToLogsOnError",
+        "env": _render_env(_outside(options)),
+        "resources": _render_resources(SMALL),
+        "securityContext": _locked(),
+        "volumeMounts": [
+            {"name": "base", "mountPath": "/base"},
+            {"name": "base-auth", "mountPath": "/auth", "readOnly": True},
+            *_ca_mount(options),
+        ],
+    }
+
+
+def _build(attempt: Attempt, options: JobOptions) -> dict[str, Any]:
+    base = options.base_images[attempt.runtime] if options.base_secret else ""
+    particular = render_build(options, base=base)
     return {
         "name": "build",
         "image": options.images.build,
@@ -151,6 +188,7 @@ def _build(options: JobOptions) -> dict[str, Any]:
             {"name": "out", "mountPath": "/out"},
             {"name": "control", "mountPath": CONTROL, "readOnly": True},
             *particular["volumeMounts"],
+            *([{"name": "base", "mountPath": "/base", "readOnly": True}] if base else []),
             *_ca_mount(options),
         ],
     }
