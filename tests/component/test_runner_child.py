@@ -8,6 +8,7 @@ from pathlib import Path
 import pytest
 
 from sless.local.runner.child import Child, start_child
+from tests.component.runner_home import eventually
 
 pytestmark = pytest.mark.real
 
@@ -64,3 +65,15 @@ async def test_the_flood_of_those_left_behind_holds_nothing_up(tmp_path: Path) -
     async with asyncio.timeout(SECONDS):
         assert await child.wait() == 3
     assert output.late < 25, "it is read until it ends by itself"
+
+
+async def test_a_daemon_without_our_environment_ends_with_it(tmp_path: Path) -> None:
+    told = tmp_path / "daemon"
+    daemon = f"/bin/echo $$ > {told}; exec /bin/sleep 1000"
+    script = f"(setsid env -i /bin/sh -c '{daemon}' &); exec sleep 1000"
+    child = start(script, folder=tmp_path, output=Output())
+    await eventually(lambda: told.exists() and bool(told.read_text().strip()))
+    pid = int(told.read_text())
+    assert Path(f"/proc/{pid}").exists()
+    await child.end()
+    await eventually(lambda: not Path(f"/proc/{pid}").exists())

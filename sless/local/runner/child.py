@@ -130,7 +130,7 @@ def start_child(  # noqa: PLR0913  # a process has this many sides, all named
         given: What it reads on its standard input, at most a pipe's 64 KiB.
     """
     process = subprocess.Popen(  # noqa: S603 - what the runner is for
-        leashed(command, parent=os.getpid()),
+        leashed(command, parent=os.getpid(), holding=True),
         env={**environ, MARK: mark},
         cwd=folder,
         stdin=subprocess.DEVNULL if given is None else subprocess.PIPE,
