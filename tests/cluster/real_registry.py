@@ -1,5 +1,6 @@
 """The real registry (Debian's docker-registry): it asks for a password, by TLS or not."""
 
+import base64
 import contextlib
 import hashlib
 import json
@@ -34,8 +35,8 @@ class RealRegistry:
     def credentials(self) -> Path:
         """The file that `docker login` would write."""
         path = self.folder / "config.json"
-        entry = {"username": USER, "password": PASSWORD}
-        path.write_text(json.dumps({"auths": {self.address: entry}}))
+        auth = base64.b64encode(f"{USER}:{PASSWORD}".encode()).decode()
+        path.write_text(json.dumps({"auths": {self.address: {"auth": auth}}}))
         return path
 
     @contextlib.contextmanager

@@ -1,5 +1,6 @@
 """The contract of images, and what a registry asks, against the real one."""
 
+import json
 from collections.abc import AsyncIterator, Iterator
 from pathlib import Path
 
@@ -58,7 +59,8 @@ async def test_nobody_is_let_in_without_a_password(real: RealRegistry) -> None:
 
 async def test_a_wrong_password_is_said_to_be_one(real: RealRegistry, tmp_path: Path) -> None:
     wrong = tmp_path / "config.json"
-    wrong.write_text(real.credentials.read_text().replace("only-for-tests", "guessed"))
+    entry = {"username": "builder", "password": "guessed"}
+    wrong.write_text(json.dumps({"auths": {real.address: entry}}))
     async with connect_registry(_place(real), credentials=wrong, ca_file=real.ca_file) as images:
         with pytest.raises(RegistryDenied, match="refuses the user 'builder'") as raised:
             await images.find(F, "b1")

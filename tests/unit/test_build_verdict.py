@@ -2,7 +2,12 @@
 
 import pytest
 
-from sless.adapters.kubernetes.build_verdict import MESSAGE_MAX, judge_build, judge_push
+from sless.adapters.kubernetes.build_verdict import (
+    MESSAGE_MAX,
+    judge_base,
+    judge_build,
+    judge_push,
+)
 from sless.errors import (
     BuildFailed,
     DependencyInstallFailed,
@@ -174,3 +179,17 @@ def test_a_failed_push(said: str, kind: type[SlessError]) -> None:
     error = judge_push(warned + FATAL.format(said))
     assert type(error) is kind
     assert said.replace('\\"', '"') in error.message
+
+
+@pytest.mark.parametrize(
+    ("said", "kind"),
+    [
+        ("reading manifest 1 in r/base: unauthorized: authentication required", RegistryDenied),
+        ("pinging container registry r: received unexpected HTTP status: 503", RegistryUnavailable),
+        ("reading manifest 1 in r/base: manifest unknown", BuildFailed),
+    ],
+)
+def test_a_base_image_that_cannot_be_fetched(said: str, kind: type[SlessError]) -> None:
+    error = judge_base(FATAL.format(said))
+    assert type(error) is kind
+    assert error.message.startswith("The base image")

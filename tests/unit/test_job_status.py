@@ -296,6 +296,14 @@ def test_a_pod_that_failed_says_why(pod: Pod, log: str, reason: str, said: str) 
     assert said in status.message
 
 
+def test_a_base_image_that_needs_another_password_says_so() -> None:
+    pod = Pod([ended(), NEXT, NEXT], "Failed").to_dict()
+    state = ended(1, message='level=fatal msg="unauthorized: authentication required"')
+    pod["status"]["initContainerStatuses"].insert(1, {"name": "base", "state": state})
+    status = judge_ended(pod, "")
+    assert (status.state, status.reason) == (FAILED, "RegistryDenied")
+
+
 def test_a_pod_that_succeeded_tells_its_digest() -> None:
     pod = Pod([ended(), ended(), ended(message=f"{DIGEST}\n")], "Succeeded").to_dict()
     assert is_over(pod)
