@@ -53,10 +53,13 @@ def find_node_dependencies(files: Mapping[str, bytes]) -> Dependencies:
 def _render_package(content: Mapping[str, Any], *, locked: bool) -> str:
     """What npm is given to install from: without what would need the code, which is not there yet.
 
-    So a changed script installs nothing anew. A lock covers what only development needs, too.
+    So a changed script installs nothing anew. A lock covers what only development needs, too; one
+    that npm is to make has nothing in it that is this function's alone, its name included.
     """
-    left_out = {"scripts"} if locked else {"scripts", "devDependencies"}
+    left_out = {"scripts"} if locked else {"scripts", "devDependencies", "name", "version"}
     kept = {name: value for name, value in content.items() if name not in left_out}
+    if not locked:
+        kept["name"] = "function"
     return json.dumps(kept, indent=2, ensure_ascii=False) + "\n"
 
 

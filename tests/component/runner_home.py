@@ -43,7 +43,9 @@ class RunnerHome:
     builder: BundleBuilder
     made: list[Attempt] = field(default_factory=list)
 
-    def attempt(self, files: Mapping[str, str | bytes], *, rebuild: int = 0) -> Attempt:
+    def attempt(
+        self, files: Mapping[str, str | bytes], *, rebuild: int = 0, runtime: str = "python3.11"
+    ) -> Attempt:
         """A fresh attempt at building those files."""
         made = Attempt(
             namespace=F.namespace,
@@ -51,8 +53,8 @@ class RunnerHome:
             uid="u1",
             build=BUILD,
             nonce=uuid.uuid4().hex[:8],
-            runtime="python3.11",
-            context_sha256=write_context(files, self.web),
+            runtime=runtime,
+            context_sha256=write_context(files, self.web, runtime=runtime),
             rebuild=rebuild,
             deadline_seconds=int(DEADLINE),
         )

@@ -133,7 +133,10 @@ def test_what_needs_the_code_or_only_development_is_not_given_to_npm() -> None:
         "devDependencies": {"b": "1"},
     }
     unlocked = find({"package.json": json.dumps(package)})
-    assert json.loads(unlocked.files[0].text) == {"name": "f", "dependencies": {"a": "1"}}
+    assert json.loads(unlocked.files[0].text) == {
+        "name": "function",
+        "dependencies": {"a": "1"},
+    }
     locked = find({"package.json": json.dumps(package), "package-lock.json": LOCK})
     assert "devDependencies" in json.loads(locked.files[-1].text), "npm compares it with the lock"
     assert not unlocked.warnings + locked.warnings

@@ -25,10 +25,11 @@ _SILENT = re.compile(
     r"|ENETUNREACH|EHOSTUNREACH|FETCH_ERROR|E429|E5\d\d"
 )
 _NOISE = re.compile(
-    r"(code|errno|syscall|path|command|type|network This is a problem|A complete log|Note that you"
+    r"(code|errno|syscall|path|command|type|network This is a problem|A complete log|Log files were"
     r"|Clean install a project|Usage:|Options:|aliases:|Run \"npm help|npm (ci|install)\b|\[-).*"
     r"|404 *(Note.*|tarball.*)?|notarget In most cases.*|at .*|If you are behind a proxy.*|"
 )
+_RAISED = re.compile(r"(?:gyp ERR! )?(?:stack )?(?P<line>\w*Error: .+)")
 _LABEL = re.compile(r"^(404|notarget) +")
 _SHOWN_LINES = 3
 
@@ -64,8 +65,14 @@ def _script_line(lines: list[str]) -> str:
     name = _package_name(path.removeprefix("path "))
     output = lines[failed + 1 :]
     command = output.pop(0) if output and output[0].startswith("command ") else "its script"
-    told = find_build_line("\n".join(output)) or (output[-1] if output else "")
-    return f"{name}: {command.removeprefix('command ')} failed: {told}".rstrip(": ")
+    return f"{name}: {command.removeprefix('command ')} failed: {_reason(output)}".rstrip(": ")
+
+
+def _reason(output: list[str]) -> str:
+    """A compiler's line, what was raised first, or the last thing said."""
+    raised = (match["line"] for line in output if (match := _RAISED.fullmatch(line)))
+    said = [line for line in output if not _NOISE.fullmatch(line)]
+    return find_build_line("\n".join(output)) or next(raised, "") or (said[-1] if said else "")
 
 
 def _package_name(path: str) -> str:

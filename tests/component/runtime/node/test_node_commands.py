@@ -14,7 +14,8 @@ SERVER = """
 const { createServer } = require("node:http");
 const own = Object.keys(process.env).filter((name) => name.startsWith("SLESS_"));
 const told = [process.argv.slice(2), own, process.env.A];
-createServer((req, res) => res.end(JSON.stringify(told))).listen(process.env.PORT, process.env.HOST);
+const server = createServer((req, res) => res.end(JSON.stringify(told)));
+server.listen(process.env.PORT, process.env.HOST);
 process.on("SIGTERM", () => process.exit(7));
 """
 
@@ -67,8 +68,10 @@ def test_a_program_of_a_package_is_found(prepare: Prepare) -> None:
         (
             {"Procfile": "web: no-such-program --port $PORT"},
             {},
-            "There is no program 'no-such-program' to run: add it to the code or, if a package "
-            "brings it, to package.json.",
+            (
+                "There is no program 'no-such-program' to run: add it to the code or, if a package "
+                "brings it, to package.json."
+            ),
         ),
         (
             {"run.sh": ""},

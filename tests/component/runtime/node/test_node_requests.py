@@ -3,6 +3,7 @@
 import json
 import socket
 from concurrent.futures import ThreadPoolExecutor
+from pathlib import Path
 
 import httpx
 import pytest
@@ -98,8 +99,7 @@ def function(run: Prepare, tmp_path_factory: pytest.TempPathFactory) -> Function
 
 
 def noted(function: FunctionProcess) -> list[str]:
-    with open(function.environ["NOTES"]) as file:
-        return file.read().split()
+    return Path(function.environ["NOTES"]).read_text().split()
 
 
 def test_the_request_is_the_webs(function: FunctionProcess) -> None:

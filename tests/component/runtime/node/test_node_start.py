@@ -58,7 +58,10 @@ LOOKED = (
         ({"a/index.js": LISTENER.format(name="go")}, {"SLESS_HANDLER": "a:go"}, "listener"),
         (
             {
-                "x.mjs": "class A { word = 'bound'; go() { return this.word } }\nexport const a = new A()"
+                "x.mjs": (
+                    "class A { word = 'bound'; go() { return this.word } }\n"
+                    "export const a = new A()"
+                )
             },
             {"SLESS_HANDLER": "x:a.go"},
             "bound",
@@ -101,13 +104,18 @@ def test_a_function_is_found(
         (
             {"server.js": "listen()", "package.json": '{"scripts": {"start": "node server.js"}}'},
             "",
-            "The start script of package.json is not run; write 'web: node server.js' to a Procfile.",
+            (
+                "The start script of package.json is not run; write 'web: node server.js' to a "
+                "Procfile."
+            ),
         ),
         (
             {"server.js": "// export default 1\nlisten()"},
             "",
-            "server.js exports nothing. If server.js is a server, write 'web: node server.js' to a "
-            "Procfile.",
+            (
+                "server.js exports nothing. If server.js is a server, write 'web: node server.js' "
+                "to a Procfile."
+            ),
         ),
         (
             {"Procfile": "worker: x"},
@@ -171,8 +179,10 @@ ADD = "Add left-pad to the dependencies in package.json."
         ("import 'left-pad/deep.js'", f"Error: Cannot find package 'left-pad'. {ADD}"),
         ("import '@a/b/c'", "package '@a/b'. Add @a/b to the dependencies in package.json."),
         (
-            "import { createRequire } from 'node:module';\n"
-            "createRequire(import.meta.url)('left-pad')",
+            (
+                "import { createRequire } from 'node:module';\n"
+                "createRequire(import.meta.url)('left-pad')"
+            ),
             f"Error: Cannot find package 'left-pad'. {ADD}",
         ),
         ("throw new TypeError('one\\ntwo')", "TypeError: one; two"),
@@ -182,8 +192,10 @@ ADD = "Add left-pad to the dependencies in package.json."
         ("import './part.cjs'", "SyntaxError: Unexpected token '}' (part.cjs:2)"),
         (
             "import { nope } from 'node:fs'",
-            "SyntaxError: The requested module 'node:fs' does not provide an export named 'nope' "
-            "(handler.mjs:1)",
+            (
+                "SyntaxError: The requested module 'node:fs' does not provide an export named "
+                "'nope' (handler.mjs:1)"
+            ),
         ),
         ("process.exit(0)", "The code called process.exit(0) while it was imported."),
         (
