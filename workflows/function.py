@@ -259,7 +259,8 @@ class FunctionWorkflow:
             **QUICK,
         )
         tell_phase(standing.phase, reason=standing.reason, message=standing.message)
-        line = f"generation {function.generation}: {standing.phase}, {standing.reason}"
+        why = f", {standing.reason}" if standing.reason != standing.phase else ""
+        line = f"generation {function.generation}: {standing.phase}{why}"
         self._answered = (*self._answered, line)
         self._child = None
         self._forget()
