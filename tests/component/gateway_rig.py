@@ -3,7 +3,6 @@
 import asyncio
 import contextlib
 import json
-import socket
 import subprocess
 from collections.abc import AsyncIterator, Awaitable, Callable, Iterator
 from dataclasses import dataclass, field
@@ -16,22 +15,11 @@ from sless.gateway.command import envoy_command
 from sless.gateway.files import GatewayFiles
 from sless.gateway.route import Endpoint, Route
 from sless.gateway.settings import GatewaySettings
+from tests.fixtures.ports import free_port
+from tests.fixtures.waiting import until
 
 DEADLINE = 20.0
 """Seconds in which anything must have happened, on a busy machine."""
-
-
-async def eventually(condition: Callable[[], bool]) -> None:
-    """Return once it holds."""
-    async with asyncio.timeout(DEADLINE):
-        while not condition():  # noqa: ASYNC110  # what is waited for has no event
-            await asyncio.sleep(0.002)
-
-
-def free_port() -> int:
-    with socket.socket() as probe:
-        probe.bind(("127.0.0.1", 0))
-        return int(probe.getsockname()[1])
 
 
 @dataclass(frozen=True, slots=True)
@@ -141,7 +129,7 @@ async def upstream(handle: Handler, *, drains: bool = False) -> AsyncIterator[Up
         yield served
         server.close()
         if drains:
-            await eventually(lambda: not busy)
+            await until(lambda: not busy)
         for writer in open_writers:
             writer.close()
 

@@ -22,12 +22,12 @@ from tests.component.gateway_rig import (
     RunningGateway,
     answering,
     call,
-    eventually,
     function,
     request,
     running_gateway,
     upstream,
 )
+from tests.fixtures.waiting import until
 
 pytestmark = pytest.mark.real
 RATE = 200
@@ -121,7 +121,7 @@ async def test_a_request_under_way_is_finished_by_the_old_endpoint(gateway: Runn
     async with upstream(in_two_parts) as before, upstream(answering(OK)) as after:
         await gateway.route(before.route())
         pending = asyncio.create_task(call(gateway.port, request("/fn/a/b/")))
-        await eventually(lambda: bool(before.heads))
+        await until(lambda: bool(before.heads))
         await gateway.route(after.route(generation=2))
         assert (await call(gateway.port, request("/fn/a/b/"))).body == b"ok"
         await gateway.route()
@@ -152,7 +152,7 @@ async def test_sigterm_drains(gateway: RunningGateway) -> None:
 
     async with function(gateway, when_told) as served:
         pending = asyncio.create_task(call(gateway.port, request("/fn/a/b/")))
-        await eventually(lambda: bool(served.heads))
+        await until(lambda: bool(served.heads))
         gateway.process.send_signal(signal.SIGTERM)
         await until_refused(gateway.port)
         assert gateway.process.poll() is None
@@ -170,7 +170,7 @@ async def test_sigterm_waits_no_longer_than_set(gateway: RunningGateway) -> None
 
     async with function(gateway, never) as served:
         pending = asyncio.create_task(call(gateway.port, request("/fn/a/b/")))
-        await eventually(lambda: bool(served.heads))
+        await until(lambda: bool(served.heads))
         started = monotonic()
         gateway.process.send_signal(signal.SIGTERM)
         assert await asyncio.to_thread(gateway.process.wait, DEADLINE) == 0

@@ -14,13 +14,13 @@ from tests.component.gateway_rig import (
     RunningGateway,
     answering,
     call,
-    eventually,
-    free_port,
     function,
     read_body,
     request,
     running_gateway,
 )
+from tests.fixtures.ports import free_port
+from tests.fixtures.waiting import until
 
 pytestmark = pytest.mark.real
 IDLE = 1.0
@@ -180,7 +180,7 @@ async def test_the_access_log_names_the_function_and_the_request(gateway: Runnin
         await gateway.route(served.route(generation=7))
         answer = await call(gateway.port, request("/fn/a/b/x?token=secret"))
         broken = await call(gateway.port, b"NO HTTP AT ALL\r\n\r\n")
-    await eventually(lambda: len(find_lines(gateway, answer, broken)) == 2)
+    await until(lambda: len(find_lines(gateway, answer, broken)) == 2)
     line, nameless = find_lines(gateway, answer, broken)
     assert (line["namespace"], line["function"], line["generation"]) == ("a", "b", "7")
     assert (line["status"], line["flags"], line["path"]) == (503, "UC", "/x")

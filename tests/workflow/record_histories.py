@@ -18,7 +18,8 @@ from sless.local.temporal import TemporalServer
 from sless.naming import build_id
 from tests.fakes.builder import Fail, Hang
 from tests.fixtures.ports import free_port
-from tests.workflow.rig import Rig, until
+from tests.fixtures.waiting import until
+from tests.workflow.rig import Rig
 
 _MACHINE = {"identity": "worker", "stackTrace": ""}
 """What a history tells of the machine it was recorded on, and what stands there instead."""

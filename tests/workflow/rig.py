@@ -1,11 +1,9 @@
 """The whole pipeline on a real Temporal server, with a scripted builder and runner."""
 
-import asyncio
 import hashlib
 import io
 import uuid
 import zipfile
-from collections.abc import Callable
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -31,22 +29,10 @@ from tests.fakes.builder import FakeBuilder
 from tests.fakes.images import FakeImages
 from tests.fakes.objects import MemoryObjects
 from tests.fakes.runner import FakeRunner
+from tests.fixtures.waiting import until
 from worker import Pipeline, make_worker
 
-DEADLINE = 30.0
-"""Seconds for whatever must happen: generous, since the machines are shared."""
 RUNTIME = "python3.11"
-
-
-async def until(what: Callable[[], Any], *, seconds: float = DEADLINE) -> Any:
-    """Waits for a truthy answer, awaiting it if need be."""
-    async with asyncio.timeout(seconds):
-        while True:
-            found = what()
-            found = await found if asyncio.iscoroutine(found) else found
-            if found:
-                return found
-            await asyncio.sleep(0.02)
 
 
 @dataclass

@@ -9,7 +9,8 @@ from sless.model.phase import Phase
 from sless.naming import build_id
 from tests.fakes.builder import Hang
 from tests.fakes.objects import MemoryObjects
-from tests.workflow.rig import Rig, until
+from tests.fixtures.waiting import until
+from tests.workflow.rig import Rig
 
 pytestmark = pytest.mark.real
 

@@ -11,7 +11,8 @@ from temporalio.client import WorkflowHandle
 from sless.model.phase import Phase
 from sless.naming import build_id
 from tests.fakes.builder import Fail, Hang, Succeed
-from tests.workflow.rig import Rig, until
+from tests.fixtures.waiting import until
+from tests.workflow.rig import Rig
 
 pytestmark = pytest.mark.real
 

@@ -2,9 +2,8 @@
 
 import io
 import json
-import time
 import zipfile
-from collections.abc import Awaitable, Callable, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 from datetime import timedelta
 from pathlib import Path
@@ -148,16 +147,6 @@ class ApiRig:
         prefix = log_prefix(HELLO.namespace, HELLO.name, build)
         key = log_chunk_key(prefix, nonce=nonce, container=container, start=start)
         assert await self.objects.put_if_absent(key, data)
-
-
-async def until(condition: Callable[[], Awaitable[bool]], *, seconds: float = 10) -> None:
-    """Waits for a condition, with a deadline."""
-    import asyncio
-
-    deadline = time.monotonic() + seconds
-    while not await condition():
-        assert time.monotonic() < deadline, "the condition did not come true in time"
-        await asyncio.sleep(0.01)
 
 
 def make_rig(folder: Path) -> ApiRig:

@@ -19,8 +19,9 @@ from structlog.testing import capture_logs
 from sless.adapters.oidc_verifiers import open_verifier
 from sless.errors import InvalidSetting, IssuerUnavailable
 from sless.settings import TokensSettings
-from tests.component.api.rig import ApiRig, reason_of, until
+from tests.component.api.rig import ApiRig, reason_of
 from tests.component.api.trusting import answer, status, trusting
+from tests.fixtures.waiting import until
 from tests.issuer.scripted import (
     DISCOVERY,
     KEYS,

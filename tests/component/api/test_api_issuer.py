@@ -7,9 +7,10 @@ from collections.abc import Iterator
 import pytest
 
 from sless.errors import IssuerUnavailable
-from tests.component.api.rig import ApiRig, make_zip, reason_of, until
+from tests.component.api.rig import ApiRig, make_zip, reason_of
 from tests.component.api.trusting import PATH, answer, refused, status, trusting
 from tests.fixtures.issuer import RealIssuer, fresh_keys
+from tests.fixtures.waiting import until
 from tests.issuer.signing import claims_of, make_key
 
 pytestmark = pytest.mark.real

@@ -16,8 +16,9 @@ from sless.errors import StorageUnavailable
 from sless.model.function import Ask
 from sless.model.phase import Phase
 from sless.ports.runs import RunState
-from tests.component.api.rig import HELLO, PATH, ApiRig, make_zip, until
+from tests.component.api.rig import HELLO, PATH, ApiRig, make_zip
 from tests.fakes.objects import MemoryObjects
+from tests.fixtures.waiting import until
 
 READERS = 100
 

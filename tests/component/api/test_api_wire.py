@@ -15,8 +15,9 @@ import httpx
 import pytest
 
 from api.server import ApiServer, make_server
-from tests.component.api.rig import PATH, ApiRig, make_zip, reason_of, until
+from tests.component.api.rig import PATH, ApiRig, make_zip, reason_of
 from tests.fakes.objects import MemoryObjects
+from tests.fixtures.waiting import until
 
 MIB = 1024 * 1024
 LARGE = 128 * MIB

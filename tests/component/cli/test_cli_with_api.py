@@ -9,9 +9,10 @@ import pytest
 
 from sless.model.phase import Phase
 from sless.naming import build_id
-from tests.component.api.rig import ApiRig, make_rig, until
+from tests.component.api.rig import ApiRig, make_rig
 from tests.component.cli.conftest import Cli
 from tests.component.cli.scripted_api import RunningServer
+from tests.fixtures.waiting import until
 
 
 @pytest.fixture

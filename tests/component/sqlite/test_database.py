@@ -7,7 +7,7 @@ import signal
 import sqlite3
 import subprocess
 import sys
-from collections.abc import AsyncIterator, Callable
+from collections.abc import AsyncIterator
 from pathlib import Path
 
 import pytest
@@ -21,6 +21,7 @@ from sless.adapters.sqlite.routes import (
 )
 from sless.errors import StoreUnavailable
 from sless.model.routed import Routed
+from tests.fixtures.waiting import until
 
 ROUTE = Routed("team", "hello", "uid", 1, "abc", 8000)
 DEADLINE = 20.0
@@ -134,12 +135,6 @@ async def counting(database: Database, **options: float) -> AsyncIterator[list[N
     task.cancel()
     with contextlib.suppress(asyncio.CancelledError):
         await task
-
-
-async def until(condition: Callable[[], bool]) -> None:
-    async with asyncio.timeout(DEADLINE):
-        while not condition():  # noqa: ASYNC110  # what is waited for has no event
-            await asyncio.sleep(0.01)
 
 
 async def test_changes_of_all_are_noticed(database: Database, tmp_path: Path) -> None:
