@@ -224,7 +224,7 @@ DISRUPTED = {
         ),
         (Pod([ended(2, message="Traceback")]), "", "StorageUnavailable", "could not be fetched"),
         (Pod([ended(), ended(137, "OOMKilled")]), "x", "OutOfMemory", "more than its 2Gi"),
-        (Pod([ended(), ended(), ended(137, "OOMKilled")]), "", "OutOfMemory", "(push)"),
+        (Pod([ended(), ended(), ended(137, "OOMKilled")]), "", "OutOfMemory", "(container push)"),
         (Pod([ended(), ended(1)]), "error building image: odd\n", "BuildFailed", "odd"),
         (Pod([ended(), ended(1, message="from the end")]), "", "BuildFailed", "from the end"),
         (Pod([ended(), ended(143)]), "Terminated\n", "BuildLost", "exit code 143"),

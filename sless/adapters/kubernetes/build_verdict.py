@@ -113,7 +113,9 @@ def out_of_memory(limit: str, *, container: str = "build") -> OutOfMemory:
         if container == "build"
         else "deploy again; if it happens again, it is a defect of the platform."
     )
-    return OutOfMemory(f"The build ({container}) needed more than its {limit} of memory: {cure}")
+    return OutOfMemory(
+        f"The build needed more than its {limit} of memory (container {container}): {cure}"
+    )
 
 
 def _judge_install(output: str) -> SlessError:
