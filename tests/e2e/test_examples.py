@@ -61,6 +61,14 @@ def read(home: RunningHome, path: str) -> str:
     return home.call(f"{path}deep/?q=1").raise_for_status().text.strip()
 
 
+def render(home: RunningHome, path: str) -> str:
+    assert home.call(path).status_code == httpx.codes.METHOD_NOT_ALLOWED
+    page = home.call(f"{path}?title=a%3Cb", method="POST", content=b"x").raise_for_status()
+    assert page.text.startswith("<!doctype html>\n<title>a&lt;b</title>")
+    answer = home.call(path, method="POST", content=b"# one\n\n*two*\nthree").raise_for_status()
+    return answer.text.replace("\n", " ").strip()
+
+
 def png(width: int, height: int) -> bytes:
     """A grey image."""
 
@@ -125,6 +133,19 @@ ALL = [
         broken="web: python no_such_server.py\n",
         reason="FunctionCrashed",
         said="no_such_server.py",
+    ),
+    Example(
+        name="markdown-node",
+        use=render,
+        file="index.js",
+        old="marked.parse(await request.text())",
+        new="marked.parse(await request.text(), { breaks: true })",
+        first="<h1>one</h1> <p><em>two</em> three</p>",
+        second="<h1>one</h1> <p><em>two</em><br>three</p>",
+        broken_file="package.json",
+        broken='{"type": "module", "dependencies": {"marked": "14.1.4"}}\n',
+        reason="DependencyInstallFailed",
+        said="lock file's marked@15.0.12 does not satisfy marked@14.1.4",
     ),
 ]
 
