@@ -5,9 +5,13 @@ from collections.abc import AsyncIterator, Callable
 from contextlib import AbstractAsyncContextManager, asynccontextmanager
 from dataclasses import dataclass, replace
 from pathlib import Path
+from typing import Any
 
 import pytest
 
+from sless.adapters.kubernetes.builder import JobBuilder
+from sless.adapters.kubernetes.job_options import BuildImages, JobOptions
+from sless.adapters.registry.place import RegistryPlace
 from sless.errors import AlreadyExists
 from sless.model.attempt import Attempt, AttemptState, AttemptStatus
 from sless.naming import attempt_tag
@@ -15,7 +19,9 @@ from sless.ports import Builder, Images
 from tests.component.contexts import HELLO, silence
 from tests.component.runner_home import F, running
 from tests.fakes.builder import Fail, FakeBuilder, Hang, Succeed
-from tests.fakes.images import FakeImages
+from tests.fakes.cluster import FakeCluster, ScriptedPod
+from tests.fakes.images import FakeImages, digest_of
+from tests.fakes.kubelet import KubeletLog
 
 WAIT = 60.0
 
@@ -75,7 +81,45 @@ async def _bundles(folder: Path) -> AsyncIterator[Works]:
             )
 
 
-@pytest.fixture(params=[_fake, pytest.param(_bundles, marks=pytest.mark.real)])
+_ENDED = {"terminated": {"exitCode": 0, "startedAt": "2026-01-01T00:00:00Z"}}
+_FAILED = {"terminated": {"exitCode": 1, "startedAt": "2026-01-01T00:00:00Z"}}
+_RUNNING = {"running": {"startedAt": "2026-01-01T00:00:00Z"}}
+_REFUSAL = "error: No solution found\n  cause: six>=99 is not there\nError: exit status 1"
+_DIGEST = digest_of("built")
+
+
+@asynccontextmanager
+async def _jobs(_: Path) -> AsyncIterator[Works]:
+    """On an API server that pretends to have controllers and nodes."""
+    images, log = FakeImages(), KubeletLog()
+    for line in _REFUSAL.splitlines():
+        log.write(7, line.encode())
+
+    def run(job: dict[str, Any]) -> ScriptedPod:
+        labels = job["metadata"]["labels"]
+        match labels["sless.io/nonce"]:
+            case "n1":
+                tag = attempt_tag(labels["sless.io/build"], "n1")
+                images.push(F, tag=tag, digest=_DIGEST)
+                pushed = {"terminated": {**_ENDED["terminated"], "message": _DIGEST}}
+                states = {"fetch": _ENDED, "build": _ENDED, "push": pushed}
+                return ScriptedPod(states, "Succeeded")
+            case "n2":
+                return ScriptedPod({"fetch": _ENDED, "build": _FAILED}, "Failed", {"build": log})
+            case _:
+                return ScriptedPod({"fetch": _ENDED, "build": _RUNNING})
+
+    good, bad, endless = (
+        Attempt(F.namespace, F.name, "u1", "0123456789ab", nonce, "python3.11", "0" * 64)
+        for nonce in ("n1", "n2", "n3")
+    )
+    options = JobOptions(RegistryPlace("registry"), BuildImages("fetch", "build", "push"))
+    async with FakeCluster(run).serving() as server:
+        builder = JobBuilder(server, options)
+        yield Works(builder, images, "http://nowhere", good, bad, endless)
+
+
+@pytest.fixture(params=[_fake, _jobs, pytest.param(_bundles, marks=pytest.mark.real)])
 async def works(request: pytest.FixtureRequest, tmp_path: Path) -> AsyncIterator[Works]:
     make: Callable[[Path], AbstractAsyncContextManager[Works]] = request.param
     async with make(tmp_path) as made:

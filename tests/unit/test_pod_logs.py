@@ -1,62 +1,19 @@
 """Logs by byte offsets, out of an API server that only knows times: exact, however they are cut."""
 
-import re
 from dataclasses import dataclass, field
 
 from hypothesis import given
 from hypothesis import strategies as st
 
 from sless.adapters.kubernetes.pod_logs import Mark, read_from
-
-_PIECE = 64
-"""Bytes after which this node cuts a line in pieces, each with a time; a real one takes 16 KiB."""
-
-
-@dataclass
-class Node:
-    """A kubelet: it answers as the real one does (`kubelet/kuberuntime/logs`)."""
-
-    zone: bytes = b"Z"
-    pieces: list[tuple[int, bytes]] = field(default_factory=list)
-    """Each with its time in tenths of a second; one that does not end with a newline goes on."""
-
-    def write(self, time: int, line: bytes) -> None:
-        whole = line + b"\n"
-        self.pieces += [(time, whole[i : i + _PIECE]) for i in range(0, len(whole), _PIECE)]
-
-    @property
-    def content(self) -> bytes:
-        return b"".join(content for _, content in self.pieces)
-
-    def rotate(self) -> None:
-        self.pieces = []
-
-    def answer(self, query: dict[str, str]) -> bytes:
-        since = self._tenths(query["sinceTime"]) if "sinceTime" in query else 0
-        told, begins = b"", True
-        for time, content in self.pieces:
-            if time >= since:
-                told += (self._stamp(time) + b" " if begins else b"") + content
-            begins = content.endswith(b"\n")
-        return told[: int(query["limitBytes"])]
-
-    def _stamp(self, time: int) -> bytes:
-        seconds, tenth = divmod(time, 10)
-        minutes, seconds = divmod(seconds, 60)
-        return b"2026-01-01T00:%02d:%02d.%d00000000%s" % (minutes, seconds, tenth, self.zone)
-
-    def _tenths(self, text: str) -> int:
-        found = re.fullmatch(r"2026-01-01T00:(\d\d):(\d\d)(.*)", text)
-        assert found
-        assert found[3].encode() == self.zone
-        return (int(found[1]) * 60 + int(found[2])) * 10
+from tests.fakes.kubelet import KubeletLog
 
 
 @dataclass
 class Reader:
     """Reads on from where it was; a forgetful one starts with no mark."""
 
-    node: Node
+    node: KubeletLog
     data: bytes = b""
     mark: Mark = field(default_factory=Mark)
     transferred: int = 0
@@ -86,7 +43,7 @@ steps = st.lists(st.tuples(st.integers(0, 25), texts, st.integers(0, 40)), max_s
 def test_whatever_is_written_and_read_in_turn_arrives_once(
     steps: list[tuple[int, bytes, int]], limit: int, zone: bytes
 ) -> None:
-    node, time = Node(zone), 0
+    node, time = KubeletLog(zone), 0
     reader = Reader(node)
     for later, line, wanted in steps:
         time += later
@@ -101,7 +58,7 @@ def test_whatever_is_written_and_read_in_turn_arrives_once(
 def test_it_goes_on_without_a_mark_from_any_offset(
     steps: list[tuple[int, bytes, int]], split: int
 ) -> None:
-    node = Node()
+    node = KubeletLog()
     for number, (_, line, _) in enumerate(steps):
         node.write(number * 3, line)
     reader = Reader(node, data=node.content[:split])
@@ -110,7 +67,7 @@ def test_it_goes_on_without_a_mark_from_any_offset(
 
 
 def test_a_long_log_is_not_read_again_each_time() -> None:
-    node = Node()
+    node = KubeletLog()
     reader = Reader(node)
     for time in range(1000):
         node.write(time, b"a line of some length")
@@ -120,7 +77,7 @@ def test_a_long_log_is_not_read_again_each_time() -> None:
 
 
 def test_after_a_rotation_it_goes_on_with_what_is_there() -> None:
-    node = Node()
+    node = KubeletLog()
     reader = Reader(node)
     node.write(1, b"one")
     node.write(15, b"two")
