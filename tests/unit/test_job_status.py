@@ -336,7 +336,8 @@ QUOTA = warning("FailedCreate", "pods is forbidden: exceeded quota")
     ("found", "events", "state", "reason", "said"),
     [
         (None, [], FAILED, "BuildLost", "Job is gone"),
-        (job(), [], PENDING, "BuildNotStarted", "no pod yet"),
+        (job(119), [], PENDING, "", ""),
+        (job(120), [], FAILED, "BuildNotStarted", "no pod yet"),
         (job(119), [QUOTA], PENDING, "BuildNotStarted", "exceeded quota"),
         (job(120), [QUOTA], FAILED, "BuildNotStarted", "exceeded quota"),
         (job(9, {"type": "Complete"}), [], FAILED, "BuildLost", "before its digest"),

@@ -52,7 +52,9 @@ def judge_absent(
         return _failed(BuildLost("The build's pod is gone before its digest was read."))
     failed = ended.get("Failed") or ended.get("FailureTarget")
     if failed is None:
-        return find_job_obstacle(job, events).judge(graces, now=now)
+        waiting = find_job_obstacle(job, events).judge(graces, now=now)
+        told = events or waiting.state is AttemptState.FAILED
+        return waiting if told else AttemptStatus(AttemptState.PENDING)
     if failed.get("reason") == _DEADLINE:
         return _failed(_timed_out(job["spec"]["activeDeadlineSeconds"]))
     return _failed(
