@@ -28,6 +28,8 @@ _PROGRAM = (Path(__file__).parent / "fetch_context.py").read_text(encoding="utf-
 _GRACE_SECONDS = 3
 """For a pod that is deleted: nothing in it has anything to save."""
 _PROXIES = frozenset({"HTTP_PROXY", "HTTPS_PROXY", "NO_PROXY"})
+_PLAIN = {"NO_COLOR": "1", "PIP_PROGRESS_BAR": "off", "UV_NO_PROGRESS": "1"}
+"""So that installers write a log and not a terminal."""
 _CERTIFICATE_FOLDERS = f"/kaniko/ssl/certs:/etc/ssl/certs:{CERTIFICATES}"
 """Where programs in Go look; a folder that is not there is no error."""
 _CERTIFICATE_VARIABLES = (
@@ -71,7 +73,7 @@ def render_job(attempt: Attempt, options: JobOptions, *, context_url: str) -> di
 
 def render_environment(options: JobOptions) -> str:
     """What an install reads while the image is built: a shell's exports."""
-    variables = dict(options.environment)
+    variables = {**_PLAIN, **options.environment}
     if options.ca_config_map:
         variables |= dict.fromkeys(_CERTIFICATE_VARIABLES, f"{CERTIFICATES}/ca.crt")
     return "".join(f"export {name}={shlex.quote(value)}\n" for name, value in variables.items())
