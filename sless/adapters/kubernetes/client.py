@@ -139,7 +139,8 @@ class ApiServer:
         """
         path = resource.path(namespace, name) + (f"/{subresource}" if subresource else "")
         kind = MERGE_PATCH if isinstance(body, Mapping) else JSON_PATCH
-        return await self._named("PATCH", path, query=_writing(manager), body=body, content=kind)
+        query = _writing(manager, strict=not subresource)
+        return await self._named("PATCH", path, query=query, body=body, content=kind)
 
     async def apply(
         self, resource: Resource, namespace: str | None, body: Object, *, manager: str, force: bool
@@ -234,9 +235,10 @@ class ApiServer:
         return told
 
 
-def _writing(manager: str) -> dict[str, str | int | None]:
-    # Strict: a field that the server's schema does not have must not vanish silently.
-    return {"fieldManager": manager, "fieldValidation": "Strict"}
+def _writing(manager: str, *, strict: bool = True) -> dict[str, str | int | None]:
+    # Strict: what people ask for must not vanish silently where the server's schema is older than
+    # we are; a status had better lose a field than not be written.
+    return {"fieldManager": manager, "fieldValidation": "Strict" if strict else "Ignore"}
 
 
 def _is_missing(status: int, told: Mapping[str, Any]) -> bool:

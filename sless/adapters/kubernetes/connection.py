@@ -1,9 +1,12 @@
 """Requests to an API server: each has a timeout, and only its own refusals are answers."""
 
+import asyncio
 import contextlib
 import json
 import os
+import time
 from collections.abc import AsyncIterator, Iterator, Mapping
+from http import HTTPStatus
 from typing import Any
 
 import aiohttp
@@ -61,10 +64,18 @@ class Connection:
     ) -> tuple[int, Object]:
         """The HTTP status and the parsed body; a body that is no JSON object is its `message`.
 
-        Raises `StoreUnavailable` when nothing answers.
+        A server that says it is busy is asked again, within the same time. Raises
+        `StoreUnavailable` when nothing answers.
         """
-        async with self.answer(method, path, query=query, body=body, content=content) as response:
-            return response.status, parse_body(await response.read())
+        patience = time.monotonic() + REQUEST_SECONDS
+        while True:
+            async with self.answer(
+                method, path, query=query, body=body, content=content
+            ) as response:
+                pause = _pause(response)
+                if pause is None or time.monotonic() + pause > patience:
+                    return response.status, parse_body(await response.read())
+            await asyncio.sleep(pause)
 
     @contextlib.asynccontextmanager
     async def answer(  # noqa: PLR0913  # a request has this many sides, all named
@@ -95,6 +106,13 @@ class Connection:
             )
             async with answer.response as response:
                 yield response
+
+
+def _pause(response: aiohttp.ClientResponse) -> float | None:
+    """Seconds after which a busy server, which did nothing yet, wants to be asked again."""
+    busy = response.status == HTTPStatus.TOO_MANY_REQUESTS
+    wanted = response.headers.get("Retry-After", "1") if busy else ""
+    return float(wanted) if wanted.isdecimal() else None
 
 
 def parse_body(content: bytes) -> Object:

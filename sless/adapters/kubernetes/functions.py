@@ -1,7 +1,6 @@
 """Functions as custom resources of an API server."""
 
 import asyncio
-import contextlib
 from collections.abc import Mapping
 from typing import Any
 
@@ -121,15 +120,21 @@ class KubernetesFunctions:
         """
         if not _can_be(namespace, name):
             return
-        # One JSON patch: a merge patch would keep what the status before said besides.
+        # A JSON patch, as a merge patch would keep what the status before said besides. Its test
+        # holds the uid, which a custom resource's status is else written without regard to.
         patch: list[Object] = [
-            {"op": "replace", "path": "/metadata/uid", "value": uid},
+            {"op": "test", "path": "/metadata/uid", "value": uid},
             {"op": "add", "path": "/status", "value": dict(status)},
         ]
-        with contextlib.suppress(VersionConflict):  # another uid: that Function is gone
+        try:
             await self._server.patch(
                 FUNCTIONS, namespace, name, patch, manager=_STATUS_MANAGER, subresource="status"
             )
+        except InvalidSetting:
+            # A test that fails is told like a patch that is none.
+            found = await self._find(namespace, name)
+            if found is not None and found["metadata"]["uid"] == uid:
+                raise
 
     async def _write(self, before: Manifest, change: Object, *, manager: str) -> StoredFunction:
         after = merge_patch(before, change)

@@ -60,8 +60,9 @@ def _translate_invalid(told: Mapping[str, Any], said: str) -> InvalidSetting | I
     if not causes:
         return InvalidSetting(said)
     text = "; ".join(_sentence(cause) for cause in causes)
-    keys_only = all(cause.get("field") == "spec.s3Key" for cause in causes)
-    return InvalidKey(text) if keys_only else InvalidSetting(text)
+    # The schema speaks first; rules that stumble over what it refused come after.
+    about_key = causes[0].get("field") == "spec.s3Key"
+    return InvalidKey(text) if about_key else InvalidSetting(text)
 
 
 def _translate_forbidden(told: Mapping[str, Any], said: str) -> SlessError:

@@ -1,0 +1,27 @@
+"""A connection to the cluster that KUBECONFIG names; `make cluster-up` makes one."""
+
+import os
+from collections.abc import AsyncIterator
+
+import pytest
+
+from sless.adapters.kubernetes.client import ApiServer, connect
+
+pytest.register_assert_rewrite("tests.contract")
+
+
+@pytest.fixture
+def kubeconfig() -> str:
+    """Its path; whoever asks for these tests without a cluster is told, not passed over."""
+    path = os.environ.get("KUBECONFIG")
+    if not path:
+        pytest.fail("KUBECONFIG names no cluster: run make cluster-up, or set it.", pytrace=False)
+    return path
+
+
+@pytest.fixture
+async def server(kubeconfig: str) -> AsyncIterator[ApiServer]:
+    """With the rights of whom the kubeconfig names."""
+    server = await connect(kubeconfig)
+    yield server
+    await server.close()
