@@ -154,7 +154,7 @@ class BuilderSettings(_Group):
     pull_secret: str = ""
     """Likewise, for pulling the three images above."""
     base_secret: str = ""
-    """Likewise, for base images that not everyone may pull; with buildah only."""
+    """Likewise, for base images that not everyone may pull."""
     ca_config_map: str = ""
     """ConfigMap of that namespace whose `ca.crt` a build trusts, as a company's proxy needs."""
     https_proxy: str = ""

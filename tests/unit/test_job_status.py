@@ -311,6 +311,14 @@ def test_a_pod_that_succeeded_tells_its_digest() -> None:
     assert (status.state, status.digest) == (SUCCEEDED, DIGEST)
 
 
+@pytest.mark.parametrize("phase", ["Running", "Succeeded"])
+def test_a_neighbour_that_still_ends_is_not_waited_for(phase: str) -> None:
+    pod = Pod([ended(), ended(), ended(message=DIGEST)], phase).to_dict()
+    pod["status"]["initContainerStatuses"].append({"name": "mirror", "state": STARTED})
+    assert is_over(pod)
+    assert judge_ended(pod, "").state is SUCCEEDED
+
+
 def test_a_container_that_never_ran_has_no_log() -> None:
     refused = {"terminated": {"exitCode": 128, "reason": "StartError", "startedAt": None}}
     pod = Pod([ended(), refused, NEXT]).to_dict()

@@ -32,7 +32,13 @@ BASED = replace(
     BUILDAH, base_secret="base-auth", base_images={"python3.11": "registry.sless:5000/base/py:1"}
 )
 
-both = pytest.mark.parametrize("options", [OPTIONS, BUILDAH], ids=["kaniko", "buildah"])
+BASED_KANIKO = replace(BASED, kind=BuilderKind.KANIKO)
+
+both = pytest.mark.parametrize(
+    "options",
+    [OPTIONS, BUILDAH, BASED, BASED_KANIKO],
+    ids=["kaniko", "buildah", "buildah-based", "kaniko-based"],
+)
 
 
 def pod_of(options: JobOptions) -> dict[str, Any]:
@@ -64,8 +70,8 @@ def strings(value: Any) -> Iterator[str]:
 
 @both
 def test_the_containers_run_in_their_order(options: JobOptions) -> None:
-    assert tuple(containers(options)) == ("fetch", "build", "push")
-    assert tuple(containers(BASED)) == CONTAINERS
+    names = [name for name in containers(options) if name != "mirror"]
+    assert names == [name for name in CONTAINERS if name != "base" or options.base_secret]
 
 
 @both
@@ -82,8 +88,6 @@ def test_the_presigned_url_is_in_the_fetching_container_alone(options: JobOption
 def test_the_registrys_password_is_mounted_in_the_pushing_container_alone(
     options: JobOptions,
 ) -> None:
-    secrets = [volume["name"] for volume in pod_of(options)["volumes"] if "secret" in volume]
-    assert secrets == ["auth"]
     assert {name for name, each in containers(options).items() if "auth" in mounts(each)} == {
         "push"
     }
@@ -101,9 +105,24 @@ def test_a_base_images_password_is_in_a_container_of_its_own() -> None:
     assert [secret["secretName"] for secret in secrets] == ["push-auth", "base-auth"]
 
 
-def test_kaniko_cannot_be_given_a_base_image() -> None:
-    with pytest.raises(InvalidSetting, match="use buildah"):
-        replace(OPTIONS, base_secret="base-auth")
+@pytest.mark.parametrize(
+    ("image", "registry"),
+    [
+        ("registry.sless:5000/base/py:1", "registry.sless:5000"),
+        ("python:3.11-slim", "index.docker.io"),
+        ("docker.io/library/python:3.11", "index.docker.io"),
+        ("team/python@sha256:1", "index.docker.io"),
+        ("localhost/python", "localhost"),
+    ],
+)
+def test_kaniko_is_served_the_base_image_by_a_neighbour(image: str, registry: str) -> None:
+    based = containers(replace(BASED, kind=BuilderKind.KANIKO, base_images={"python3.11": image}))
+    assert tuple(based) == ("fetch", "base", "mirror", "build", "push")
+    assert f"--registry-map={registry}=127.0.0.1:5999" in based["build"]["args"]
+    assert "--skip-default-registry-fallback" in based["build"]["args"]
+    assert mounts(based["mirror"]) == {"base": "/base"}
+    assert based["mirror"]["restartPolicy"] == "Always"
+    assert "base" not in mounts(based["build"])
 
 
 @both
@@ -175,7 +194,7 @@ def test_a_registry_by_tls_that_asks_nobody() -> None:
     assert not [volume for volume in pod_of(options)["volumes"] if "secret" in volume]
 
 
-@both
+@pytest.mark.parametrize("options", [OPTIONS, BUILDAH], ids=["kaniko", "buildah"])
 def test_the_builder_speaks_plain_http_where_it_was_told_to(options: JobOptions) -> None:
     assert any("registry.sless:5000" in text for text in strings(containers(options)["build"]))
     tls = replace(options, place=RegistryPlace("registry.example"))

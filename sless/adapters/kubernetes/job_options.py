@@ -75,12 +75,6 @@ class JobOptions:
     """What a Job gets on top of its build's deadline, to be scheduled and to pull its images."""
 
     def __post_init__(self) -> None:
-        if self.kind is BuilderKind.KANIKO and self.base_secret:
-            raise InvalidSetting(
-                "SLESS_BUILDER__BASE_SECRET cannot go with the builder kaniko, which takes base "
-                "images from registries only and may be given no password: use buildah, or base "
-                "images that everyone may pull."
-            )
         if self.kind is BuilderKind.BUILDAH and not self.user_namespaces:
             raise InvalidSetting(
                 "SLESS_BUILDER__USER_NAMESPACES=false cannot go with the builder buildah, which "

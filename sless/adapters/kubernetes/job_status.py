@@ -16,6 +16,7 @@ from sless.adapters.kubernetes.pod_reading import (
     condition,
     container_state,
     find_failed,
+    has_pushed,
     has_started,
 )
 from sless.adapters.kubernetes.slow_start import Graces, find_job_obstacle, find_obstacle
@@ -75,8 +76,7 @@ def judge_under_way(
 
 def judge_ended(pod: Object, log: str) -> AttemptStatus:
     """With a pod that is over; `log` is the end of its failed container's."""
-    status = pod.get("status") or {}
-    if status.get("phase") == "Succeeded":
+    if has_pushed(pod):
         return _succeeded(pod)
     return _failed(_pods_own_end(pod) or _containers_end(pod, log))
 

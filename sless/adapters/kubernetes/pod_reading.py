@@ -31,9 +31,15 @@ def find_failed(pod: Object) -> tuple[str, Object] | None:
 
 
 def is_over(pod: Object) -> bool:
-    """Whether nothing in it will ever run again."""
+    """Whether its end is settled, be it that a neighbour or the kubelet still cleans up."""
     phase = (pod.get("status") or {}).get("phase")
-    return phase in {"Succeeded", "Failed"} or find_failed(pod) is not None
+    return phase in {"Succeeded", "Failed"} or has_pushed(pod) or find_failed(pod) is not None
+
+
+def has_pushed(pod: Object) -> bool:
+    """Whether the last container ended well."""
+    ended = container_state(pod, CONTAINERS[-1]).get("terminated") or {}
+    return bool(ended.get("exitCode") == 0)
 
 
 def condition(pod: Object, kind: str) -> Object:

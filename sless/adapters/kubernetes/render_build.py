@@ -2,6 +2,7 @@
 
 import json
 import shlex
+from pathlib import Path
 from typing import Any
 
 from sless.adapters.kubernetes.job_options import BuilderKind, JobOptions
@@ -16,6 +17,9 @@ CONTROL = "/sless/build"
 CERTIFICATES = "/sless/ca"
 """Where the ConfigMap with `ca.crt` is mounted."""
 _STORE = "/store"
+_MIRROR_PORT = 5999
+"""On the pod's loopback, where nothing else listens before user code runs."""
+_SERVE_LAYOUT = (Path(__file__).parent / "serve_layout.py").read_text(encoding="utf-8")
 
 _KANIKO_CAPABILITIES = ("CHOWN", "DAC_OVERRIDE", "FOWNER", "SETUID", "SETGID", "FSETID")
 _BUILDAH_CAPABILITIES = (
@@ -32,7 +36,7 @@ def render_build(options: JobOptions, *, base: str = "") -> dict[str, Any]:
     `base` is the name of the image that lies in `BASE` already, if one does.
     """
     if options.kind is BuilderKind.KANIKO:
-        return _kaniko(options)
+        return _kaniko(options, base)
     return _buildah(options, base)
 
 
@@ -43,7 +47,35 @@ def extra_volumes(options: JobOptions) -> list[dict[str, Any]]:
     return [{"name": "store", "emptyDir": {"sizeLimit": options.storage}}]
 
 
-def _kaniko(options: JobOptions) -> dict[str, Any]:
+def render_mirror(options: JobOptions) -> dict[str, Any] | None:
+    """What serves the base image to a builder that takes none from a folder; else nothing.
+
+    A sidecar: it is ready before the builder starts, and ends when the pod does.
+    """
+    if options.kind is not BuilderKind.KANIKO:
+        return None
+    probe = f"import socket; socket.create_connection(('127.0.0.1', {_MIRROR_PORT}), 1)"
+    return {
+        "name": "mirror",
+        "image": options.images.fetch,
+        "restartPolicy": "Always",
+        "command": ["python3", "-I", "-c", _SERVE_LAYOUT, BASE, str(_MIRROR_PORT)],
+        "startupProbe": {
+            "exec": {"command": ["python3", "-I", "-c", probe]},
+            "periodSeconds": 1,
+            "timeoutSeconds": 5,
+            "failureThreshold": 60,
+        },
+        "env": [],
+        "volumeMounts": [{"name": "base", "mountPath": "/base", "readOnly": True}],
+    }
+
+
+def _kaniko(options: JobOptions, base: str) -> dict[str, Any]:
+    plain = sorted(options.place.plain_http)
+    mirror = f"127.0.0.1:{_MIRROR_PORT}"
+    if base:
+        plain.append(mirror)
     return {
         "args": [
             f"--context=dir://{CONTEXT}",
@@ -52,7 +84,9 @@ def _kaniko(options: JobOptions) -> dict[str, Any]:
             "--log-format=text",
             "--log-timestamp=false",
             "--image-download-retry=3",
-            *(f"--insecure-registry={address}" for address in sorted(options.place.plain_http)),
+            *(f"--insecure-registry={address}" for address in plain),
+            *([f"--registry-map={_registry_of(base)}={mirror}"] if base else []),
+            *(["--skip-default-registry-fallback"] if base else []),
         ],
         "securityContext": _confined(_KANIKO_CAPABILITIES),
         "volumeMounts": [],
@@ -84,8 +118,18 @@ def _buildah(options: JobOptions, base: str) -> dict[str, Any]:
             {"name": "TMPDIR", "value": _STORE},
         ],
         "securityContext": _confined(_BUILDAH_CAPABILITIES),
-        "volumeMounts": [{"name": "store", "mountPath": _STORE}],
+        "volumeMounts": [
+            {"name": "store", "mountPath": _STORE},
+            *([{"name": "base", "mountPath": "/base", "readOnly": True}] if base else []),
+        ],
     }
+
+
+def _registry_of(image: str) -> str:
+    """As Kaniko names it: an image without a host is Docker Hub's."""
+    first, slash, _ = image.partition("/")
+    hosted = slash and (first == "localhost" or "." in first or ":" in first)
+    return first if hosted and first != "docker.io" else "index.docker.io"
 
 
 def _take_base(pull: str, buildah: str, base: str) -> tuple[str, ...]:

@@ -18,6 +18,7 @@ from sless.adapters.kubernetes.render_build import (
     LAYOUT,
     extra_volumes,
     render_build,
+    render_mirror,
 )
 from sless.model.attempt import Attempt
 from sless.model.function import FunctionRef
@@ -90,7 +91,7 @@ def _render_pod(attempt: Attempt, options: JobOptions, context_url: str) -> dict
         "volumes": _render_volumes(options),
         "initContainers": [
             _fetch(attempt, options, context_url),
-            *([_base(attempt, options)] if options.base_secret else []),
+            *_bases(attempt, options),
             _build(attempt, options),
         ],
         "containers": [_push(attempt, options)],
@@ -149,6 +150,16 @@ def _fetch(attempt: Attempt, options: JobOptions, context_url: str) -> dict[str,
     }
 
 
+def _bases(attempt: Attempt, options: JobOptions) -> list[dict[str, Any]]:
+    if not options.base_secret:
+        return []
+    mirror = render_mirror(options)
+    if mirror is None:
+        return [_base(attempt, options)]
+    bounds = {"resources": _render_resources(SMALL), "securityContext": _locked()}
+    return [_base(attempt, options), mirror | bounds]
+
+
 def _base(attempt: Attempt, options: JobOptions) -> dict[str, Any]:
     """Fetches the base image with its own password, so that what builds needs none."""
     image = options.base_images[attempt.runtime]
@@ -190,7 +201,6 @@ def _build(attempt: Attempt, options: JobOptions) -> dict[str, Any]:
             {"name": "out", "mountPath": "/out"},
             {"name": "control", "mountPath": CONTROL, "readOnly": True},
             *particular["volumeMounts"],
-            *([{"name": "base", "mountPath": "/base", "readOnly": True}] if base else []),
             *_ca_mount(options),
         ],
     }
