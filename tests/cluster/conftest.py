@@ -10,7 +10,7 @@ from sless.adapters.kubernetes.client import ApiServer, connect
 pytest.register_assert_rewrite("tests.contract")
 
 
-@pytest.fixture
+@pytest.fixture(scope="session")
 def kubeconfig() -> str:
     """Its path; whoever asks for these tests without a cluster is told, not passed over."""
     path = os.environ.get("KUBECONFIG")

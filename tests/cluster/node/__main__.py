@@ -43,7 +43,7 @@ def _tell(place: Place) -> None:
     print(f"export KUBECONFIG={place.kubeconfig}")  # noqa: T201
     if not (place.run / "registry.json").exists():
         return
-    print(f"export REGISTRY={place.registry}")  # noqa: T201
+    print(f"export REGISTRY={place.registry} BASES={place.bases}")  # noqa: T201
     print(f"# Temporal UI: http://{place.ip}:{TEMPORAL_UI_PORT}")  # noqa: T201
 
 

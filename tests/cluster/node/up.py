@@ -10,7 +10,7 @@ from tests.cluster.node.machine import check_packages, check_root
 from tests.cluster.node.network import ensure_bridge, remove_bridge, write_cni
 from tests.cluster.node.place import Place
 from tests.cluster.node.programs import API_PROGRAMS, NODE_PROGRAMS, build
-from tests.cluster.node.stores import start_registry, start_s3, start_temporal
+from tests.cluster.node.stores import start_bases, start_registry, start_s3, start_temporal
 from tests.cluster.node.worker_node import end_pods, start_node
 
 CHART = Path(__file__).parents[3] / "k8s" / "chart"
@@ -25,6 +25,8 @@ _ORDER = (
     "etcd",
     "containerd",
     "registry",
+    "bases",
+    "filling",
     "weed",
     "temporal",
 )
@@ -43,6 +45,7 @@ def bring_up(place: Place, *, api_only: bool) -> None:
     if api_only:
         return
     start_registry(place)
+    start_bases(place)
     start_s3(place)
     start_temporal(place)
     ensure_images(place)

@@ -5,11 +5,8 @@ import subprocess
 from pathlib import Path
 
 from tests.cluster.node.commands import run, start, wait
-from tests.cluster.node.place import NODE, REGISTRY_PORT, Place
-from tests.cluster.node.stores import PASSWORD, USER
-
-PAUSE = "pause:3"
-"""In the registry: what holds a pod's network."""
+from tests.cluster.node.images import PAUSE
+from tests.cluster.node.place import NODE, Place
 
 _CONTAINERD = """\
 version = 3
@@ -20,7 +17,7 @@ state = "{folder}/containerd/state"
 [plugins.'io.containerd.cri.v1.images']
   snapshotter = "overlayfs"
   [plugins.'io.containerd.cri.v1.images'.pinned_images]
-    sandbox = "{registry}/{pause}"
+    sandbox = "{bases}/{pause}"
   [plugins.'io.containerd.cri.v1.images'.registry]
     config_path = "{folder}/certs.d"
 [plugins.'io.containerd.cri.v1.runtime']
@@ -55,7 +52,6 @@ _COREFILE = """\
 def start_node(place: Place) -> None:
     """Starts all of it; returns when the node is Ready and policies are being enforced."""
     _start_containerd(place)
-    _pull_pause(place)
     _start_kubelet(place)
     start(place, "kube-proxy", _proxy(place))
     (place.folder / "Corefile").write_text(
@@ -68,7 +64,7 @@ def start_node(place: Place) -> None:
 
 
 def _start_containerd(place: Place) -> None:
-    for host in (place.registry, f"127.0.0.1:{REGISTRY_PORT}"):
+    for host in (place.registry, place.bases):
         folder = place.folder / "certs.d" / host
         folder.mkdir(parents=True, exist_ok=True)
         (folder / "hosts.toml").write_text(_HOSTS.format(host))
@@ -76,17 +72,12 @@ def _start_containerd(place: Place) -> None:
     root.mkdir(exist_ok=True)
     root.chmod(0o711)  # a pod with `hostUsers: false` must be able to walk through it
     content = _CONTAINERD.format(
-        folder=place.folder, registry=place.registry, pause=PAUSE, runc=place.program("runc")
+        folder=place.folder, bases=place.bases, pause=PAUSE, runc=place.program("runc")
     )
     (place.folder / "containerd.toml").write_text(content)
     start(place, "containerd", [place.program("containerd"), "-c", "containerd.toml"])
-    wait(place, "containerd", lambda: _answers([*_ctr(place), "version"]))
-
-
-def _pull_pause(place: Place) -> None:
-    # The registry asks for a password, which a pinned image's pull does not have.
-    pull = ["images", "pull", "--plain-http", f"--user={USER}:{PASSWORD}"]
-    run([*_ctr(place), "-n", "k8s.io", *pull, f"{place.registry}/{PAUSE}"])
+    version = [place.program("ctr"), "-a", f"{place.run}/containerd.sock", "version"]
+    wait(place, "containerd", lambda: _answers(version))
 
 
 def _start_kubelet(place: Place) -> None:
@@ -158,10 +149,6 @@ def _is_ready(place: Place) -> bool:
         [*command, f"-o=jsonpath={path}"], capture_output=True, text=True, check=False
     )
     return found.stdout == "True"
-
-
-def _ctr(place: Place) -> list[str]:
-    return [place.program("ctr"), "-a", f"{place.run}/containerd.sock"]
 
 
 def _answers(command: list[str]) -> bool:
