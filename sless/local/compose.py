@@ -30,7 +30,9 @@ _RETRY_SECONDS = 0.2
 
 
 def home_layout(settings: Settings) -> Layout:
-    """The data folder; raises `InvalidSetting` where nothing names it."""
+    """The data folder; raises `InvalidSetting` where nothing names it, or for another home."""
+    if settings.home != "embedded":
+        raise InvalidSetting(f"SLESS_HOME is {settings.home}: this process is the embedded home's.")
     if settings.data is None:
         raise InvalidSetting("SLESS_DATA must name the data folder; sless up does so.")
     return Layout(settings.data.absolute())

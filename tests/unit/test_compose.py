@@ -1,0 +1,19 @@
+"""What the embedded home's roots refuse."""
+
+from pathlib import Path
+
+import pytest
+
+from sless.errors import InvalidSetting
+from sless.local.compose import home_layout
+from sless.settings import Settings
+
+
+def test_the_data_folder_must_be_named() -> None:
+    with pytest.raises(InvalidSetting, match="SLESS_DATA"):
+        home_layout(Settings(data=None))
+
+
+def test_another_homes_settings_are_refused() -> None:
+    with pytest.raises(InvalidSetting, match="SLESS_HOME is kubernetes"):
+        home_layout(Settings(home="kubernetes", data=Path("/data")))
