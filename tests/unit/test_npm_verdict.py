@@ -79,7 +79,7 @@ COMPILER = SCRIPT.replace(
             ABSENT,
             DependencyInstallFailed,
             (
-                "Not Found - GET https://registry.example/nosuch "
+                "Not Found - GET https://registry.example/nosuch; "
                 "The requested resource 'nosuch@1' could not be found."
             ),
         ),

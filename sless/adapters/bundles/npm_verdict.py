@@ -51,7 +51,8 @@ def judge_npm(finished: Finished) -> SlessError:
     told = [_LABEL.sub("", line) for line in lines if not _NOISE.fullmatch(line)] or [code]
     if _SILENT.fullmatch(code):
         return IndexUnavailable(_cut(f"The package registry does not answer: {told[0]}"))
-    return DependencyInstallFailed(_cut(" ".join(told[:_SHOWN_LINES]) or _last_line(output)))
+    sentences = [line if line.endswith(".") else f"{line};" for line in told[:_SHOWN_LINES]]
+    return DependencyInstallFailed(_cut(" ".join(sentences).strip(";") or _last_line(output)))
 
 
 def _find_code(lines: list[str]) -> str:

@@ -40,13 +40,13 @@ export class FetchApp {
 function makeRequest(req, signal) {
   const scheme = req.headers["x-forwarded-proto"] === "https" ? "https" : "http";
   const path = req.url.startsWith("/") ? req.url : `/${req.url}`;
-  const url = new URL(`${scheme}://${req.headers.host || "localhost"}${path}`);
-  const headers = new Headers();
-  for (let at = 0; at < req.rawHeaders.length; at += 2) {
-    headers.append(req.rawHeaders[at], req.rawHeaders[at + 1]);
-  }
+  const url = `${scheme}://${req.headers.host || "localhost"}${path}`;
   const body = hasBody(req) ? Readable.toWeb(req) : null;
-  return new Request(url, { method: req.method, headers, body, duplex: "half", signal });
+  const request = new Request(url, { method: req.method, body, duplex: "half", signal });
+  for (let at = 0; at < req.rawHeaders.length; at += 2) {
+    request.headers.append(req.rawHeaders[at], req.rawHeaders[at + 1]); // given above: copied
+  }
+  return request;
 }
 
 function hasBody(req) {
@@ -134,6 +134,11 @@ function write(res, data) {
 }
 
 function iterate(body) {
+  if (body instanceof ReadableStream) {
+    const reader = body.getReader();
+    // Its own iterator would not be stopped while a piece is awaited.
+    return { next: () => reader.read(), return: () => reader.cancel() };
+  }
   return body[Symbol.asyncIterator]?.() ?? asynchronously(body);
 }
 
