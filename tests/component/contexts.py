@@ -11,7 +11,7 @@ from functools import partial
 from http.server import SimpleHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
 
-from sless.archive import DEFAULT_RUNTIMES, prepare_context
+from sless.archive import DEFAULT_RUNTIMES, Runtime, prepare_context
 from sless.runtime import runtime_files
 
 HELLO = "def handler(request):\n    return 'hello'\n"
@@ -19,15 +19,19 @@ HELLO = "def handler(request):\n    return 'hello'\n"
 
 
 def write_context(
-    files: Mapping[str, str | bytes], folder: Path, *, runtime: str = "python3.11"
+    files: Mapping[str, str | bytes],
+    folder: Path,
+    *,
+    runtime: str = "python3.11",
+    runtimes: Mapping[str, Runtime] = DEFAULT_RUNTIMES,
 ) -> str:
     """Puts the context of those files to `<folder>/<sha256>`, and returns the sha256."""
     packed, out = folder / "upload.zip", folder / "context.tar.gz"
     with zipfile.ZipFile(packed, "w") as archive:
         for path, content in files.items():
             archive.writestr(path, content)
-    launcher = runtime_files(DEFAULT_RUNTIMES[runtime].language)
-    context = prepare_context(packed, runtime, out, extra_files=launcher)
+    launcher = runtime_files(runtimes[runtime].language)
+    context = prepare_context(packed, runtime, out, extra_files=launcher, runtimes=runtimes)
     out.rename(folder / context.sha256)
     return context.sha256
 
@@ -51,24 +55,24 @@ def make_sdist(name: str, files: Mapping[str, str], folder: Path) -> None:
 
 
 @contextlib.contextmanager
-def serving(folder: Path) -> Iterator[str]:
+def serving(folder: Path, *, host: str = "127.0.0.1") -> Iterator[str]:
     """Serves a folder on a free port; its URL without a slash at the end."""
     handler = partial(_Quiet, directory=str(folder))
-    with ThreadingHTTPServer(("127.0.0.1", 0), handler) as server:
+    with ThreadingHTTPServer((host, 0), handler) as server:
         thread = threading.Thread(target=server.serve_forever, args=(0.02,), daemon=True)
         thread.start()
         try:
-            yield f"http://127.0.0.1:{server.server_port}"
+            yield f"http://{host}:{server.server_port}"
         finally:
             server.shutdown()
             thread.join()
 
 
 @contextlib.contextmanager
-def silence() -> Iterator[str]:
+def silence(*, host: str = "127.0.0.1") -> Iterator[str]:
     """The URL of a server that takes connections and never answers."""
-    with socket.create_server(("127.0.0.1", 0), backlog=64) as server:
-        yield f"http://127.0.0.1:{server.getsockname()[1]}"
+    with socket.create_server((host, 0), backlog=64) as server:
+        yield f"http://{host}:{server.getsockname()[1]}"
 
 
 class _Quiet(SimpleHTTPRequestHandler):

@@ -37,12 +37,14 @@ class Works:
     bad: Attempt
     """Fails with `DependencyInstallFailed`."""
     endless: Attempt
+    wait: float = WAIT
+    """Seconds that may pass until a state is reached."""
 
     async def start(self, attempt: Attempt) -> None:
         await self.builder.ensure(attempt, context_url=f"{self.url}/{attempt.context_sha256}")
 
     async def reached(self, attempt: Attempt, *states: AttemptState) -> AttemptStatus:
-        async with asyncio.timeout(WAIT):
+        async with asyncio.timeout(self.wait):
             while True:
                 status = await self.builder.status(attempt)
                 if status.state in states:
