@@ -14,7 +14,7 @@ from sless.errors import SecretMissing
 from sless.model.attempt import AttemptState
 from sless.naming import attempt_tag
 from tests.cluster.build_rig import BUILD_SECONDS, SPACE, BuildRig, F, building
-from tests.component.contexts import HELLO, silence
+from tests.component.contexts import HELLO, IN_TREE, make_sdist, silence
 from tests.contract.test_builder import (  # noqa: F401 - collected here, for another builder
     Works,
     test_a_bad_build_says_why,
@@ -28,7 +28,8 @@ from tests.contract.test_builder import (  # noqa: F401 - collected here, for an
 
 pytestmark = pytest.mark.cluster
 EXAMPLE = Path(__file__).parents[2] / "examples" / "hello"
-HUNGRY = "import setuptools\nsetuptools.setup(name='p', version=str(len('x' * 10**9)))\n"
+HUNGRY = {"pyproject.toml": IN_TREE, "backend.py": "taken = bytes(range(1, 256)) * 10_000_000\n"}
+"""A package whose build takes 2.5 GB."""
 IMPATIENT = Graces(unschedulable=3, other=3)
 
 
@@ -102,7 +103,9 @@ async def test_a_missing_secret_leaves_no_job(rig: BuildRig) -> None:
 async def test_a_build_that_needs_more_memory(rig: BuildRig) -> None:
     """Case C1."""
     small = rig.changed(build=Resources("100m", "64Mi", "300Mi"))
-    files = {"handler.py": HELLO, "requirements.txt": "./p\n", "p/setup.py": HUNGRY}
+    make_sdist("hungry", HUNGRY, rig.web / "links")
+    requirements = f"--find-links {rig.url}/links/\nhungry==1.0\n"
+    files = {"handler.py": HELLO, "requirements.txt": requirements}
     status = await small.build(small.attempt(files))
     assert (status.state, status.reason) == (AttemptState.FAILED, "OutOfMemory"), status
     assert "300Mi" in status.message
