@@ -1,6 +1,7 @@
 """Builds on a real cluster: a namespace with its Secrets, and contexts that pods can fetch.
 
-The builder is Buildah from the cluster's own images, or what BUILDER and BUILDER_IMAGE name. On a
+REGISTRY takes images and asks for a password; BASES has those of `tests.cluster.node.images`. The
+builder is Buildah from the cluster's own images, or what BUILDER and BUILDER_IMAGE name. On a
 cluster that is not ours REGISTRY_AUTH_FILE names the registry's credentials, and HOST_ADDRESS how
 pods reach this machine.
 """
@@ -48,6 +49,8 @@ class BuildRig:
     server: ApiServer
     options: JobOptions
     images: RegistryImages
+    auth: Path
+    """The registry's credentials."""
     web: Path
     url: str
     graces: Graces = field(default_factory=Graces)
@@ -107,30 +110,28 @@ class BuildRig:
 @contextlib.asynccontextmanager
 async def building(server: ApiServer, web: Path) -> AsyncIterator[BuildRig]:
     """A rig with contexts in that folder; no Job of it is left."""
-    address = os.environ["REGISTRY"]
+    registry, bases = os.environ["REGISTRY"], os.environ["BASES"]
     auth = Path(os.environ.get("REGISTRY_AUTH_FILE") or credentials(read_place()))
-    place = RegistryPlace(address, prefix="builds", plain_http=frozenset({address}))
+    place = RegistryPlace(registry, prefix="builds", plain_http=frozenset({registry, bases}))
     await ensure_spaces(server, [SPACE])
     await _ensure_secret(server, auth)
     host = os.environ.get("HOST_ADDRESS") or read_place().ip
     async with connect_registry(place, credentials=auth) as images:
         with serving(web, host=host) as url:
-            yield BuildRig(server, _options(place), images, web, url)
+            yield BuildRig(server, _options(place, bases), images, auth, web, url)
             for job in (await server.list(JOBS, SPACE)).items:
                 await server.delete(JOBS, SPACE, job["metadata"]["name"])
 
 
-def _options(place: RegistryPlace) -> JobOptions:
-    tools = f"{place.push}/{BUILDER}"
+def _options(place: RegistryPlace, bases: str) -> JobOptions:
+    tools = f"{bases}/{BUILDER}"
     return JobOptions(
         place,
         BuildImages(fetch=tools, build=os.environ.get("BUILDER_IMAGE") or tools, push=tools),
         kind=BuilderKind(os.environ.get("BUILDER") or BuilderKind.BUILDAH),
         namespace=SPACE,
         push_secret=SECRET,
-        pull_secret=SECRET,
-        base_secret=SECRET,
-        base_images={RUNTIME: f"{place.push}/{PYTHON_BASE}"},
+        base_images={RUNTIME: f"{bases}/{PYTHON_BASE}"},
     )
 
 

@@ -1,5 +1,7 @@
 """The contract of builders on a real cluster, and what can go wrong in a pod."""
 
+import asyncio
+import subprocess
 from collections.abc import AsyncIterator
 from dataclasses import replace
 from pathlib import Path
@@ -13,7 +15,7 @@ from sless.adapters.kubernetes.slow_start import Graces
 from sless.errors import SecretMissing
 from sless.model.attempt import AttemptState
 from sless.naming import attempt_tag
-from tests.cluster.build_rig import BUILD_SECONDS, SPACE, BuildRig, F, building
+from tests.cluster.build_rig import BUILD_SECONDS, RUNTIME, SECRET, SPACE, BuildRig, F, building
 from tests.component.contexts import HELLO, IN_TREE, make_sdist, silence
 from tests.contract.test_builder import (  # noqa: F401 - collected here, for another builder
     Works,
@@ -74,13 +76,29 @@ async def test_an_example_is_built_and_its_digest_is_one(rig: BuildRig) -> None:
     assert rig.images.reference(F, promoted).endswith(f"team/thumb@{status.digest}")
 
 
+async def test_a_private_base_image_and_a_private_target(rig: BuildRig) -> None:
+    """Case C4: the container that builds holds neither password."""
+    public = rig.options.base_images[RUNTIME]
+    private = f"{rig.options.place.push}/private/python:1"
+    copy = ["skopeo", "--insecure-policy", "copy", "--quiet", f"--dest-authfile={rig.auth}"]
+    plain = ["--src-tls-verify=false", "--dest-tls-verify=false"]
+    command = [*copy, *plain, f"docker://{public}", f"docker://{private}"]
+    await asyncio.to_thread(subprocess.run, command, check=True)
+    based = rig.changed(base_secret=SECRET, base_images={RUNTIME: private})
+    status = await based.build(based.attempt({"handler.py": HELLO}))
+    assert status.state is AttemptState.SUCCEEDED, status
+    without = rig.changed(base_images={RUNTIME: private})
+    refused = await without.build(without.attempt({"handler.py": HELLO}))
+    assert (refused.state, refused.reason) == (AttemptState.FAILED, "RegistryDenied"), refused
+
+
 async def test_a_builder_that_cannot_be_pulled(rig: BuildRig) -> None:
     """Case D3."""
-    images = replace(rig.options.images, build=f"{rig.options.place.push}/nothing:1")
+    images = replace(rig.options.images, build=f"{rig.options.images.build}-nothing")
     wrong = rig.changed(images=images, graces=IMPATIENT)
     status = await wrong.build(wrong.attempt({"handler.py": HELLO}))
     assert (status.state, status.reason) == (AttemptState.FAILED, "BuildNotStarted")
-    assert "nothing:1" in status.message
+    assert "-nothing" in status.message
     assert "container build" in status.message
 
 
