@@ -1,6 +1,7 @@
 """Case B3 for Node: each way to declare packages works or says what does not."""
 
 import json
+from pathlib import Path
 
 import pytest
 
@@ -153,3 +154,9 @@ def test_the_functions_own_install_script_is_warned_of(script: str) -> None:
     package = {"dependencies": {"a": "1"}, "scripts": {script: "tsc"}}
     (warning,) = find({"package.json": json.dumps(package)}).warnings
     assert f"own script '{script}' is not run" in warning
+
+
+def test_the_examples_lock_holds_wherever_packages_come_from() -> None:
+    lock = Path(__file__).parents[2] / "examples/markdown-node/package-lock.json"
+    assert "integrity" in lock.read_text()
+    assert "://" not in lock.read_text()

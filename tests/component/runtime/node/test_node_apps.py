@@ -18,6 +18,7 @@ const routes = {
   "/reject": async () => { throw new Error("rejected"); },
   "/begun": (req, res) => { res.write("begun"); setTimeout(() => { throw new Error("x"); }, 20); },
   "/headers": (req, res) => { res.setHeader("x-left", "1"); throw new Error("with headers"); },
+  "/lambda": async () => ({ statusCode: 200, body: "mistaken" }),
   "/response": async () => new Response("mistaken"),
 };
 module.exports = (req, res) => routes[req.url.split("?")[0]](req, res);
@@ -34,7 +35,7 @@ def test_two_arguments_are_called_as_node_does(listener: FunctionProcess) -> Non
     assert httpx.get(f"{listener.url}/later").text == "later"
 
 
-@pytest.mark.parametrize("path", ["throw", "reject", "headers", "response"])
+@pytest.mark.parametrize("path", ["throw", "reject", "headers", "response", "lambda"])
 def test_an_error_is_a_500(listener: FunctionProcess, path: str) -> None:
     answer = httpx.get(f"{listener.url}/{path}")
     assert answer.status_code == httpx.codes.INTERNAL_SERVER_ERROR
@@ -48,11 +49,16 @@ def test_an_error_after_the_beginning_cuts_the_answer(listener: FunctionProcess)
     assert httpx.get(listener.url).status_code == httpx.codes.OK
 
 
-def test_a_response_of_a_function_of_two_says_what_to_do(listener: FunctionProcess) -> None:
-    httpx.get(f"{listener.url}/response")
+@pytest.mark.parametrize(
+    ("path", "kind"), [("response", "a Response"), ("lambda", "what AWS Lambda has it return")]
+)
+def test_a_function_of_two_that_returns_its_answer_is_told_what_to_do(
+    listener: FunctionProcess, path: str, kind: str
+) -> None:
+    httpx.get(f"{listener.url}/{path}")
     assert (
         "TypeError: handler:default takes two arguments, so it was called as (req, res), and "
-        "returned a Response; take one argument, the Request, or export an object with a fetch "
+        f"returned {kind}; take one argument, the Request, or export an object with a fetch "
         "method."
     ) in listener.log("stderr")
 
