@@ -1,6 +1,7 @@
 """What the cluster's neighbours are: two registries, S3, and Temporal."""
 
 import asyncio
+import base64
 import contextlib
 import dataclasses
 import json
@@ -126,8 +127,8 @@ def _answers(url: str) -> bool:
 def credentials(place: Place) -> Path:
     """The file that `docker login` would write."""
     path = place.folder / "auth.json"
-    path.write_text(
-        json.dumps({"auths": {place.registry: {"username": USER, "password": PASSWORD}}})
-    )
+    # skopeo and buildah read nothing but `auth`.
+    auth = base64.b64encode(f"{USER}:{PASSWORD}".encode()).decode()
+    path.write_text(json.dumps({"auths": {place.registry: {"auth": auth}}}))
     path.chmod(0o600)
     return path
