@@ -26,7 +26,7 @@ SlessError
 │                             GatewayUnavailable, IndexUnavailable, IssuerUnavailable
 ├── Misconfigured             how the platform is set up forbids it: an operator mends it      500
 │                             RegistryDenied, SecretMissing, UserNamespacesUnsupported,
-│                             BuildNotStarted
+│                             BuildNotStarted, FunctionNotStarted
 ├── Ended                     the run's purpose is gone; nobody's fault                         409
 │                             Superseded, OwnerGone, Cancelled, Terminated
 └── InternalError             a defect of ours                                                  500
@@ -376,6 +376,10 @@ class UserNamespacesUnsupported(Misconfigured):
 
 class BuildNotStarted(Misconfigured):
     """A build's pod could not start in time; the message carries the cluster's own words."""
+
+
+class FunctionNotStarted(Misconfigured):
+    """A function's pod could not start in time; the message carries the cluster's own words."""
 
 
 class Ended(SlessError):
