@@ -1,0 +1,140 @@
+"""Functions' Deployments and Services as objects of an API server.
+
+A write is a merge patch under `resourceVersion`, which never makes what is not there. Not a
+server-side apply: after a POST it neither removes what was posted nor what a hand added to a list,
+even where both writes carry one manager's name (seen on Kubernetes 1.36).
+"""
+
+import asyncio
+from dataclasses import replace
+
+from sless.adapters.kubernetes.client import ApiServer
+from sless.adapters.kubernetes.connection import Object
+from sless.adapters.kubernetes.read_deployment import read_deployment
+from sless.adapters.kubernetes.render_deployment import (
+    FUNCTION_LABEL,
+    DeploymentOptions,
+    render_change,
+    render_deployment,
+    render_service,
+)
+from sless.adapters.kubernetes.resources import (
+    DEPLOYMENTS,
+    FUNCTIONS,
+    PODS,
+    REPLICA_SETS,
+    SERVICES,
+)
+from sless.adapters.kubernetes.rollout_state import judge
+from sless.errors import AlreadyExists, OwnerGone, VersionConflict
+from sless.model.deployment import Availability, Deployment
+from sless.naming import resource_name
+
+_MANAGER = "sless-worker"
+
+
+class KubernetesDeployments:
+    """The port `Deployments`; each Deployment goes with a Service of the same name."""
+
+    def __init__(self, server: ApiServer, options: DeploymentOptions) -> None:
+        self._server = server
+        self._options = options
+
+    async def find(self, namespace: str, name: str) -> Deployment | None:
+        """A function's Deployment with its present availability, or none."""
+        live = await self._server.find(DEPLOYMENTS, namespace, resource_name(name))
+        if live is None:
+            return None
+        return replace(read_deployment(live), availability=await self._judge(live, name))
+
+    async def create(self, deployment: Deployment) -> Deployment:
+        """Creates it, and its Service, for the Function of `deployment.ask.uid`.
+
+        Raises `AlreadyExists`; `OwnerGone` when that Function is not there. One that is deleted
+        meanwhile takes the Deployment along.
+        """
+        await self._check_owner(deployment)
+        body = render_deployment(deployment, self._options)
+        try:
+            live = await self._server.create(
+                DEPLOYMENTS, deployment.namespace, body, manager=_MANAGER
+            )
+        except AlreadyExists as error:
+            raise AlreadyExists(f"{_subject(deployment)} exists already.") from error
+        await self._ensure_service(deployment)
+        return read_deployment(live)
+
+    async def swap(self, deployment: Deployment) -> Deployment:
+        """Writes ask, revision, good and failed over exactly the uid and version that were read.
+
+        Raises `VersionConflict` when either differs, the Deployment is gone, or the ask would go
+        backwards.
+        """
+        namespace, name = deployment.namespace, resource_name(deployment.name)
+        live = await self._server.find(DEPLOYMENTS, namespace, name)
+        present = None if live is None else read_deployment(live)
+        _check_swap(present, deployment)
+        await self._ensure_service(deployment)
+        if present == replace(deployment, availability=Availability()):
+            return deployment
+        body = render_change(deployment, self._options)
+        written = await self._server.patch(DEPLOYMENTS, namespace, name, body, manager=_MANAGER)
+        if written is None:
+            raise _gone(deployment)
+        # Whoever wants to know how the new revision fares reads it again.
+        return read_deployment(written)
+
+    async def delete(self, deployment: Deployment) -> None:
+        """Deletes the Deployment of that uid; another or none there is no error.
+
+        The Service stays until its Function goes, or serves the Deployment that comes next.
+        """
+        await self._server.delete(
+            DEPLOYMENTS,
+            deployment.namespace,
+            resource_name(deployment.name),
+            uid=deployment.uid,
+        )
+
+    async def _judge(self, live: Object, name: str) -> Availability:
+        namespace, labels = live["metadata"]["namespace"], f"{FUNCTION_LABEL}={name}"
+        sets, pods = await asyncio.gather(
+            self._server.list(REPLICA_SETS, namespace, labels=labels),
+            self._server.list(PODS, namespace, labels=labels),
+        )
+        return judge(live, replica_sets=sets.items, pods=pods.items)
+
+    async def _check_owner(self, deployment: Deployment) -> None:
+        owner = await self._server.find(FUNCTIONS, deployment.namespace, deployment.name)
+        if owner is None or owner["metadata"]["uid"] != deployment.ask.uid:
+            raise OwnerGone(
+                f"Function {deployment.namespace}/{deployment.name} of uid {deployment.ask.uid} "
+                "was deleted."
+            )
+
+    async def _ensure_service(self, deployment: Deployment) -> None:
+        body = render_service(deployment)
+        await self._server.apply(SERVICES, deployment.namespace, body, manager=_MANAGER, force=True)
+
+
+def _check_swap(present: Deployment | None, wanted: Deployment) -> None:
+    where = _subject(wanted)
+    if present is None:
+        raise _gone(wanted)
+    if (present.uid, present.resource_version) != (wanted.uid, wanted.resource_version):
+        raise VersionConflict(f"{where} changed since it was read: read it again.")
+    if present.ask.uid != wanted.ask.uid:
+        raise VersionConflict(f"{where} belongs to another Function of that name.")
+    if present.ask.generation > wanted.ask.generation:
+        raise VersionConflict(
+            f"{where} serves generation {present.ask.generation} already, which is newer than "
+            f"{wanted.ask.generation}."
+        )
+
+
+def _gone(deployment: Deployment) -> VersionConflict:
+    return VersionConflict(f"{_subject(deployment)} is gone.")
+
+
+def _subject(deployment: Deployment) -> str:
+    return f"The Deployment of {deployment.namespace}/{deployment.name}"

@@ -1,0 +1,148 @@
+"""The contract of Deployments, on an API server whose controllers write the same objects."""
+
+from collections.abc import AsyncIterator
+from dataclasses import replace
+
+import pytest
+
+from sless.adapters.kubernetes.client import ApiServer
+from sless.adapters.kubernetes.deployments import KubernetesDeployments
+from sless.adapters.kubernetes.functions import KubernetesFunctions
+from sless.adapters.kubernetes.pod_reading import condition
+from sless.adapters.kubernetes.render_deployment import DeploymentOptions
+from sless.adapters.kubernetes.resources import DEPLOYMENTS, SERVICES, Resource
+from sless.errors import AlreadyExists, InternalError, RegistryUnavailable, VersionConflict
+from sless.model.deployment import Deployment, Progress
+from sless.model.function import EnvVar, Function
+from sless.ports import Deployments, Functions
+from tests.cluster.spaces import MANAGER, ensure_spaces
+from tests.contract.test_deployments import *  # noqa: F403  # the contract's tests are the point
+from tests.contract.test_deployments import FIRST, SECOND, find, fresh
+from tests.fixtures.waiting import until
+
+QUOTAS = Resource("v1", "resourcequotas", "ResourceQuota")
+NO_REPLICA_SETS = {
+    "metadata": {"name": "no-replica-sets"},
+    "spec": {"hard": {"count/replicasets.apps": "0"}},
+}
+
+
+class QuietDeployments(KubernetesDeployments):
+    """Waits until the cluster, which may make no ReplicaSet, has said so: then it writes no more.
+
+    A Deployment's status counts in its resourceVersion, so that otherwise any swap may conflict.
+    """
+
+    async def create(self, deployment: Deployment) -> Deployment:
+        await super().create(deployment)
+        await until(self._is_refused)
+        return await find(self)
+
+    async def _is_refused(self) -> bool:
+        live = await self._server.find(DEPLOYMENTS, "team", "fn-hello")
+        return live is not None and bool(
+            condition(live, "Progressing").get("reason") == "ReplicaSetCreateError"
+        )
+
+
+@pytest.fixture  # type: ignore[no-redef]  # in place of the contract's own
+async def functions(server: ApiServer) -> Functions:
+    await ensure_spaces(server, ("team",))
+    await until(lambda: _is_empty(server))
+    return KubernetesFunctions(server)
+
+
+async def _is_empty(server: ApiServer) -> bool:
+    # What belonged to a Function goes a moment after it.
+    return not (await server.list(DEPLOYMENTS, "team", labels="sless.io/function")).items
+
+
+@pytest.fixture  # type: ignore[no-redef]  # likewise
+async def deployments(server: ApiServer) -> AsyncIterator[Deployments]:
+    await ensure_spaces(server, ("team",))
+    await server.delete(QUOTAS, "team", "no-replica-sets")
+    await server.create(QUOTAS, "team", NO_REPLICA_SETS, manager=MANAGER)
+    yield QuietDeployments(server, DeploymentOptions())
+    await server.delete(QUOTAS, "team", "no-replica-sets")
+
+
+async def test_it_goes_with_its_function(  # type: ignore[no-redef]  # likewise: a moment later
+    deployments: Deployments, functions: Functions, deployed: Deployment
+) -> None:
+    await functions.delete("team", "hello")
+
+    async def is_gone() -> bool:
+        return await deployments.find("team", "hello") is None
+
+    await until(is_gone)
+    with pytest.raises(VersionConflict, match="gone"):
+        await deployments.swap(replace(deployed, revision=SECOND))
+
+
+@pytest.mark.usefixtures("deployed")
+async def test_what_a_hand_added_is_taken_back(server: ApiServer, deployments: Deployments) -> None:
+    template = {
+        "metadata": {"annotations": {"sless.io/retry": "9"}},
+        "spec": {
+            "containers": [{"name": "function", "image": "busybox", "env": [{"name": "HAND"}]}]
+        },
+    }
+    body = {"metadata": {"name": "fn-hello"}, "spec": {"template": template}}
+    await server.apply(DEPLOYMENTS, "team", body, manager="hand", force=True)
+    changed = await find(deployments)
+    assert changed.revision.hash != FIRST.hash
+    assert EnvVar("HAND", "") in changed.revision.env
+    written = await deployments.swap(replace(changed, revision=FIRST))
+    assert written.revision == FIRST
+
+
+@pytest.mark.usefixtures("deployed")
+async def test_what_an_autoscaler_wants_stays(server: ApiServer, deployments: Deployments) -> None:
+    await server.patch(
+        DEPLOYMENTS, "team", "fn-hello", {"spec": {"replicas": 3}}, manager="autoscaler"
+    )
+    await deployments.swap(replace(await find(deployments), revision=SECOND))
+    live = await server.find(DEPLOYMENTS, "team", "fn-hello")
+    assert live is not None
+    assert live["spec"]["replicas"] == 3
+
+
+async def test_its_service_is_there_and_comes_back(
+    server: ApiServer, deployments: Deployments, deployed: Deployment
+) -> None:
+    assert await server.delete(SERVICES, "team", "fn-hello")
+    await deployments.swap(deployed)
+    service = await server.find(SERVICES, "team", "fn-hello")
+    assert service is not None
+    assert service["spec"]["selector"] == {"sless.io/function": "hello"}
+    owners = service["metadata"]["ownerReferences"]
+    assert [each["uid"] for each in owners] == [deployed.ask.uid]
+
+
+@pytest.mark.usefixtures("deployed")
+async def test_a_foreign_object_of_that_name_is_not_taken(
+    server: ApiServer, deployments: Deployments, function: Function
+) -> None:
+    gone = {"metadata": {"annotations": {"sless.io/uid": None}}}
+    await server.patch(DEPLOYMENTS, "team", "fn-hello", gone, manager="hand")
+    with pytest.raises(InternalError, match=r"team/fn-hello .* delete it"):
+        await deployments.find("team", "hello")
+    with pytest.raises(AlreadyExists, match="team/hello"):
+        await KubernetesDeployments(server, DeploymentOptions()).create(fresh(function))
+
+
+async def test_an_image_that_cannot_be_pulled_fails_with_the_kubelets_words(
+    server: ApiServer, function: Function
+) -> None:
+    deployments = KubernetesDeployments(server, DeploymentOptions(progress_seconds=5))
+    # No registry listens there.
+    revision = replace(FIRST, image=f"127.0.0.1:9/team/hello@sha256:{'1' * 64}")
+    await deployments.create(replace(fresh(function), revision=revision))
+
+    async def failed() -> Deployment | None:
+        found = await find(deployments)
+        return found if found.availability.progress is Progress.FAILED else None
+
+    availability = (await until(failed)).availability
+    assert availability.reason == RegistryUnavailable.reason
+    assert "127.0.0.1:9" in availability.message
