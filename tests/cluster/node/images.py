@@ -66,11 +66,15 @@ def _prepare_debian(*packages: str) -> Callable[[Path, Path], None]:
 
 
 def _prepare_builder(context: Path, kept: Path) -> None:
-    _prepare_debian(*_BUILDER_PACKAGES)(context, kept)
-    # Debootstrapped, these stay unconfigured.
-    folder = context / "root/etc/containers"
-    folder.mkdir(parents=True, exist_ok=True)
-    (folder / "policy.json").write_text('{"default": [{"type": "insecureAcceptAnything"}]}')
+    _prepare_debian("python3", "ca-certificates")(context, kept)
+    # debootstrap fails to configure these; apt knows their order.
+    apt = ["chroot", str(context / "root"), "apt-get", "-qq", "-o", "APT::Sandbox::User=root"]
+    run([*apt, "update"])
+    run([*apt, "install", "--yes", "--no-install-recommends", *_BUILDER_PACKAGES])
+    run([*apt, "clean"])
+    policy = context / "root/etc/containers/policy.json"
+    policy.parent.mkdir(parents=True, exist_ok=True)
+    policy.write_text('{"default": [{"type": "insecureAcceptAnything"}]}')
 
 
 def _prepare_node(context: Path, kept: Path) -> None:
@@ -94,7 +98,7 @@ def _prepare_node(context: Path, kept: Path) -> None:
 
 _PYTHON_PACKAGES = ("python3", "python3-venv", "python3-pip", "ca-certificates")
 _NODE_PACKAGES = ("python3", "ca-certificates", "libstdc++6")
-_BUILDER_PACKAGES = ("python3", "buildah", "skopeo", "ca-certificates")
+_BUILDER_PACKAGES = ("buildah", "skopeo")
 _FROM_ROOT = f"FROM scratch\nCOPY root /\n{_TRUST}\n"
 
 IMAGES = (

@@ -2,6 +2,7 @@
 
 import os
 import shutil
+import stat
 from collections.abc import Mapping
 from pathlib import Path
 
@@ -33,6 +34,16 @@ def check_root() -> None:
             "`sudo make cluster-up`. A cluster of your own needs none of this: "
             "`KUBECONFIG=… REGISTRY=… make test-cluster`."
         )
+
+
+def check_folder(folder: Path) -> None:
+    """A pod in a user namespace walks to its files as nobody; raises `Unready`."""
+    for above in folder.parents:
+        if above.exists() and not above.stat().st_mode & stat.S_IXOTH:
+            raise Unready(
+                f"{above} is closed to others, so pods could not start below it: set "
+                "SLESS_CLUSTER_DIR to a folder elsewhere."
+            )
 
 
 def check_packages(*, api_only: bool) -> None:

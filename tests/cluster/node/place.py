@@ -69,6 +69,6 @@ class Place:
 def read_place() -> Place:
     """From `SLESS_CLUSTER_CACHE`, `SLESS_CLUSTER_DIR` and `SLESS_CLUSTER_IP`."""
     cache = Path(os.environ.get("SLESS_CLUSTER_CACHE") or "~/.cache/sless-cluster").expanduser()
-    folder = Path(os.environ.get("SLESS_CLUSTER_DIR") or cache / NODE)
+    folder = Path(os.environ.get("SLESS_CLUSTER_DIR") or "/var/lib/sless-cluster")
     ip = os.environ.get("SLESS_CLUSTER_IP") or "10.88.0.1"
     return Place(cache=cache.resolve(), folder=folder.resolve(), ip=ip)

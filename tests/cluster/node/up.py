@@ -6,7 +6,7 @@ from pathlib import Path
 from tests.cluster.node.commands import Unready, run, stop
 from tests.cluster.node.control_plane import start_api_server, start_controllers
 from tests.cluster.node.images import ensure_images
-from tests.cluster.node.machine import check_packages, check_root
+from tests.cluster.node.machine import check_folder, check_packages, check_root
 from tests.cluster.node.network import ensure_bridge, remove_bridge, write_cni
 from tests.cluster.node.place import Place
 from tests.cluster.node.programs import API_PROGRAMS, NODE_PROGRAMS, build
@@ -35,6 +35,7 @@ _ORDER = (
 def bring_up(place: Place, *, api_only: bool) -> None:
     """Starts what does not run yet; raises `Unready` with what is missing and its cure."""
     check_root()
+    check_folder(place.folder)
     check_packages(api_only=api_only)
     build(place, API_PROGRAMS if api_only else (*API_PROGRAMS, *NODE_PROGRAMS))
     place.make()
