@@ -1,32 +1,47 @@
 """The chart, installed into the cluster of the tests."""
 
+import fcntl
+import json
 import os
 import shutil
 import subprocess
 from pathlib import Path
 
-from tests.cluster.node.place import read_place
+from tests.cluster.node.place import S3_PORT, read_place
 
 CHART = Path(__file__).parents[2] / "k8s" / "chart"
 SYSTEM = "sless-system"
 BUILDS = "sless-builds"
 
 
-def install(kubeconfig: str, *options: str) -> None:
-    """Installs or upgrades it; a failure says what Helm said."""
-    command = [_helm(), "upgrade", "--install", "sless", str(CHART), f"--namespace={SYSTEM}"]
-    done = subprocess.run(
-        [*command, "--create-namespace", *options],
-        env={**os.environ, "KUBECONFIG": kubeconfig},
-        capture_output=True,
-        text=True,
-        check=False,
-    )
+def install(kubeconfig: str) -> None:
+    """Installs or upgrades it, one at a time; a failure says what Helm or kubectl said."""
+    os.environ["KUBECONFIG"] = kubeconfig
+    lock = read_place().cache / "chart.lock"
+    lock.parent.mkdir(parents=True, exist_ok=True)
+    with lock.open("w") as file:
+        fcntl.flock(file, fcntl.LOCK_EX)
+        # Helm installs a custom resource once and never changes it.
+        _run("kubectl", "apply", "--server-side", "--force-conflicts", "-f", str(CHART / "crds"))
+        release = ["upgrade", "--install", "sless", str(CHART), f"--namespace={SYSTEM}"]
+        options = ["--create-namespace", "--take-ownership", "--skip-crds"]
+        _run("helm", *release, *options, f"--set-json=builds={json.dumps(_builds())}")
+
+
+def _builds() -> dict[str, object]:
+    builder = os.environ.get("BUILDER") or "buildah"
+    addresses = [os.environ.get(name, "") for name in ("REGISTRY", "BASES")]
+    if os.environ.get("BASES") != read_place().bases:
+        return {"builder": builder}  # of a cluster that is not ours we know no private addresses
+    ip = read_place().ip
+    ports = [int(address.rpartition(":")[2]) for address in addresses]
+    reachable = [{"cidr": f"{ip}/32", "ports": [*ports, S3_PORT]}]
+    return {"builder": builder, "reachable": reachable, "dns": [f"{ip}/32"]}
+
+
+def _run(program: str, *words: str) -> None:
+    own = read_place().program(program)
+    found = own if os.access(own, os.X_OK) else shutil.which(program)
+    assert found, f"{program} is missing: run make cluster-up, or put it on the PATH."
+    done = subprocess.run([found, *words], capture_output=True, text=True, check=False)
     assert done.returncode == 0, done.stderr
-
-
-def _helm() -> str:
-    own = read_place().program("helm")
-    found = own if os.access(own, os.X_OK) else shutil.which("helm")
-    assert found, "Helm is missing: run make cluster-up, or put it on the PATH."
-    return found

@@ -6,6 +6,7 @@ from collections.abc import AsyncIterator
 import pytest
 
 from sless.adapters.kubernetes.client import ApiServer, connect
+from tests.cluster.chart import install
 
 pytest.register_assert_rewrite("tests.contract")
 
@@ -17,6 +18,12 @@ def kubeconfig() -> str:
     if not path:
         pytest.fail("KUBECONFIG names no cluster: run make cluster-up, or set it.", pytrace=False)
     return path
+
+
+@pytest.fixture(scope="session", autouse=True)
+def installed(kubeconfig: str) -> None:
+    """The chart as it is here, the custom resource included."""
+    install(kubeconfig)
 
 
 @pytest.fixture

@@ -8,7 +8,7 @@ import pytest
 from sless.adapters.kubernetes.client import ApiServer
 from sless.adapters.kubernetes.connection import Object
 from sless.adapters.kubernetes.resources import PODS
-from tests.cluster.chart import BUILDS, install
+from tests.cluster.chart import BUILDS
 from tests.cluster.spaces import MANAGER
 
 NAME = "probe"
@@ -40,13 +40,6 @@ def node_ip(bases: str) -> str:
     return bases.partition(":")[0]
 
 
-@pytest.fixture
-def installed(kubeconfig: str, node_ip: str) -> None:
-    reachable = f'[{{"cidr": "{node_ip}/32", "ports": [5000]}}]'
-    install(kubeconfig, f"--set-json=builds.reachable={reachable}")
-
-
-@pytest.mark.usefixtures("installed")
 async def test_a_build_reaches_the_registry_but_not_the_cluster(
     server: ApiServer, bases: str, node_ip: str
 ) -> None:

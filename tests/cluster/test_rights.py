@@ -4,7 +4,7 @@ import pytest
 
 from sless.adapters.kubernetes.client import ApiServer
 from sless.adapters.kubernetes.resources import Resource
-from tests.cluster.chart import BUILDS, SYSTEM, install
+from tests.cluster.chart import BUILDS, SYSTEM
 from tests.cluster.spaces import MANAGER
 
 REVIEWS = Resource("authorization.k8s.io/v1", "subjectaccessreviews", "SubjectAccessReview")
@@ -39,11 +39,6 @@ MAY_NOT = [
     ("gateway", "patch", "sless.io/functions/status", "team"),
     ("gateway", "get", "/secrets", "team"),
 ]
-
-
-@pytest.fixture(scope="module", autouse=True)
-def installed(kubeconfig: str) -> None:
-    install(kubeconfig)
 
 
 async def is_allowed(

@@ -63,6 +63,7 @@ API_PROGRAMS = (
     Program("etcd", "etcd", "go.etcd.io/etcd/server/v3"),
     _kubernetes("kube-apiserver"),
     _kubernetes("kubectl"),
+    Program("helm", "helm", "helm.sh/helm/v3/cmd/helm"),
 )
 """Enough for an API server that nothing runs behind."""
 
@@ -80,7 +81,6 @@ NODE_PROGRAMS = (
     Program(
         "kube-router", "kube-router", "github.com/cloudnativelabs/kube-router/v2/cmd/kube-router"
     ),
-    Program("helm", "helm", "helm.sh/helm/v3/cmd/helm"),
 )
 
 
