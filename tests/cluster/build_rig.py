@@ -1,9 +1,9 @@
 """Builds on a real cluster: a namespace with its Secrets, and contexts that pods can fetch.
 
 REGISTRY takes images and asks for a password; BASES has those of `tests.cluster.node.images`. The
-builder is Buildah from the cluster's own images, or what BUILDER and BUILDER_IMAGE name. On a
-cluster that is not ours REGISTRY_AUTH_FILE names the registry's credentials, and HOST_ADDRESS how
-pods reach this machine.
+builder is Buildah from the cluster's own images, or what BUILDER and BUILDER_IMAGE name;
+TOOLS_IMAGE is another image with python3 and skopeo. On a cluster that is not ours
+REGISTRY_AUTH_FILE names the registry's credentials, and HOST_ADDRESS how pods reach this machine.
 """
 
 import asyncio
@@ -124,13 +124,14 @@ async def building(server: ApiServer, web: Path) -> AsyncIterator[BuildRig]:
 
 
 def _options(place: RegistryPlace, bases: str) -> JobOptions:
-    tools = f"{bases}/{BUILDER}"
+    tools = os.environ.get("TOOLS_IMAGE") or f"{bases}/{BUILDER}"
     return JobOptions(
         place,
         BuildImages(fetch=tools, build=os.environ.get("BUILDER_IMAGE") or tools, push=tools),
         kind=BuilderKind(os.environ.get("BUILDER") or BuilderKind.BUILDAH),
         namespace=SPACE,
         push_secret=SECRET,
+        pull_secret=SECRET,
         base_images={RUNTIME: f"{bases}/{PYTHON_BASE}"},
     )
 
