@@ -6,7 +6,7 @@ from dataclasses import replace
 from typing import Any
 
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from sless.adapters.kubernetes.read_deployment import read_deployment
@@ -68,6 +68,7 @@ deployments = st.builds(
 )
 
 
+@settings(max_examples=50, deadline=None)
 @given(deployments)
 def test_what_was_rendered_is_read(deployment: Deployment) -> None:
     read = read_deployment(render_deployment(deployment, OPTIONS))
@@ -75,6 +76,7 @@ def test_what_was_rendered_is_read(deployment: Deployment) -> None:
     assert read.revision.hash == deployment.revision.hash
 
 
+@settings(max_examples=50, deadline=None)
 @given(deployments, deployments)
 def test_a_change_makes_what_would_be_rendered(before: Deployment, after: Deployment) -> None:
     after = replace(after, name=before.name, ask=replace(after.ask, uid=before.ask.uid))
