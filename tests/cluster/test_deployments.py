@@ -11,8 +11,8 @@ from sless.adapters.kubernetes.functions import KubernetesFunctions
 from sless.adapters.kubernetes.pod_reading import condition
 from sless.adapters.kubernetes.render_deployment import DeploymentOptions
 from sless.adapters.kubernetes.resources import DEPLOYMENTS, SERVICES, Resource
-from sless.errors import AlreadyExists, InternalError, RegistryUnavailable, VersionConflict
-from sless.model.deployment import Deployment, Progress
+from sless.errors import AlreadyExists, InternalError, VersionConflict
+from sless.model.deployment import Deployment
 from sless.model.function import EnvVar, Function
 from sless.ports import Deployments, Functions
 from tests.cluster.spaces import MANAGER, ensure_spaces
@@ -45,11 +45,12 @@ class QuietDeployments(KubernetesDeployments):
         )
 
 
-@pytest.fixture  # type: ignore[no-redef]  # in place of the contract's own
-async def functions(server: ApiServer) -> Functions:
+@pytest.fixture(autouse=True)
+async def space(server: ApiServer) -> AsyncIterator[None]:
     await ensure_spaces(server, ("team",))
     await until(lambda: _is_empty(server))
-    return KubernetesFunctions(server)
+    yield
+    await ensure_spaces(server, ("team",))
 
 
 async def _is_empty(server: ApiServer) -> bool:
@@ -57,9 +58,13 @@ async def _is_empty(server: ApiServer) -> bool:
     return not (await server.list(DEPLOYMENTS, "team", labels="sless.io/function")).items
 
 
+@pytest.fixture  # type: ignore[no-redef]  # in place of the contract's own
+def functions(server: ApiServer) -> Functions:
+    return KubernetesFunctions(server)
+
+
 @pytest.fixture  # type: ignore[no-redef]  # likewise
 async def deployments(server: ApiServer) -> AsyncIterator[Deployments]:
-    await ensure_spaces(server, ("team",))
     await server.delete(QUOTAS, "team", "no-replica-sets")
     await server.create(QUOTAS, "team", NO_REPLICA_SETS, manager=MANAGER)
     yield QuietDeployments(server, DeploymentOptions())
@@ -129,20 +134,3 @@ async def test_a_foreign_object_of_that_name_is_not_taken(
         await deployments.find("team", "hello")
     with pytest.raises(AlreadyExists, match="team/hello"):
         await KubernetesDeployments(server, DeploymentOptions()).create(fresh(function))
-
-
-async def test_an_image_that_cannot_be_pulled_fails_with_the_kubelets_words(
-    server: ApiServer, function: Function
-) -> None:
-    deployments = KubernetesDeployments(server, DeploymentOptions(progress_seconds=5))
-    # No registry listens there.
-    revision = replace(FIRST, image=f"127.0.0.1:9/team/hello@sha256:{'1' * 64}")
-    await deployments.create(replace(fresh(function), revision=revision))
-
-    async def failed() -> Deployment | None:
-        found = await find(deployments)
-        return found if found.availability.progress is Progress.FAILED else None
-
-    availability = (await until(failed)).availability
-    assert availability.reason == RegistryUnavailable.reason
-    assert "127.0.0.1:9" in availability.message
