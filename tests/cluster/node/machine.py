@@ -37,13 +37,18 @@ def check_root() -> None:
 
 
 def check_folder(folder: Path) -> None:
-    """A pod in a user namespace walks to its files as nobody; raises `Unready`."""
+    """It goes when the cluster goes, and pods walk through it as nobody; raises `Unready`."""
+    cure = "set SLESS_CLUSTER_DIR to a folder of its own elsewhere."
+    if folder.exists() and any(folder.iterdir()) and not is_ours(folder):
+        raise Unready(f"{folder} holds something else: {cure}")
     for above in folder.parents:
         if above.exists() and not above.stat().st_mode & stat.S_IXOTH:
-            raise Unready(
-                f"{above} is closed to others, so pods could not start below it: set "
-                "SLESS_CLUSTER_DIR to a folder elsewhere."
-            )
+            raise Unready(f"{above} is closed to others, so pods could not start below it: {cure}")
+
+
+def is_ours(folder: Path) -> bool:
+    """Whether a cluster was started in it."""
+    return (folder / "pki" / "tokens.csv").exists()
 
 
 def check_packages(*, api_only: bool) -> None:

@@ -6,7 +6,7 @@ from pathlib import Path
 from tests.cluster.node.commands import Unready, run, stop
 from tests.cluster.node.control_plane import start_api_server, start_controllers
 from tests.cluster.node.images import ensure_images
-from tests.cluster.node.machine import check_folder, check_packages, check_root
+from tests.cluster.node.machine import check_folder, check_packages, check_root, is_ours
 from tests.cluster.node.network import ensure_bridge, remove_bridge, write_cni
 from tests.cluster.node.place import Place
 from tests.cluster.node.programs import API_PROGRAMS, NODE_PROGRAMS, build
@@ -67,7 +67,8 @@ def bring_down(place: Place) -> None:
         stop(place, name)
     end_pods(place)
     remove_bridge()
-    shutil.rmtree(place.folder, ignore_errors=True)
+    if is_ours(place.folder):
+        shutil.rmtree(place.folder, ignore_errors=True)
 
 
 def kubectl(place: Place, *words: str) -> str:
