@@ -1,5 +1,11 @@
 """Fixtures that tests of several kinds ask for; each lies in a small module of its own."""
 
+from hypothesis import settings
+
+# A property is slow where the machine is busy: that is no failure of it.
+settings.register_profile("patient", deadline=None)
+settings.load_profile("patient")
+
 pytest_plugins = [
     "tests.fixtures.issuer",
     "tests.fixtures.seaweed",
