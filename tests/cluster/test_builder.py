@@ -76,6 +76,12 @@ async def test_an_example_is_built_and_its_digest_is_one(rig: BuildRig) -> None:
     assert rig.images.reference(F, promoted).endswith(f"team/thumb@{status.digest}")
 
 
+async def test_what_does_not_install_is_told_in_the_installers_words(rig: BuildRig) -> None:
+    status = await rig.build(rig.attempt({"handler.py": HELLO, "requirements.txt": "six>=99"}))
+    assert (status.state, status.reason) == (AttemptState.FAILED, "DependencyInstallFailed")
+    assert "six>=99" in status.message
+
+
 async def test_a_private_base_image_and_a_private_target(rig: BuildRig) -> None:
     """Case C4: the container that builds holds neither password."""
     public = rig.options.base_images[RUNTIME]

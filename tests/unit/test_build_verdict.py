@@ -137,6 +137,11 @@ def test_a_failed_install(
             BuildFailed,
             "MANIFEST_UNKNOWN",
         ),
+        (
+            f"error setting capabilities for process: operation not permitted\n{BUILDAH_END}",
+            BuildFailed,
+            "cannot run anything: setting capabilities",
+        ),
         ("something\nelse\n", BuildFailed, "else"),
         ("", BuildFailed, "without a word"),
     ],

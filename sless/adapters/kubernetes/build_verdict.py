@@ -33,6 +33,8 @@ _LAST_WORD = re.compile(
 )
 _MESSAGE = re.compile(r'msg="(?P<text>(?:[^"\\]|\\.)*)"')
 _PROCESS = re.compile(r"exit status \d+|while running runtime|waiting for process to exit")
+_UNABLE = re.compile(r"^error (?P<text>setting capabilities for process: .*)$", re.MULTILINE)
+"""Buildah without a capability that it wants; no process of the build's ever ran."""
 _KILLED = re.compile(
     r"exit status 137\b|signal: killed|^subprocess exited (?:on killed|with status 137)$",
     re.MULTILINE,
@@ -77,6 +79,8 @@ def judge_build(log: str, *, memory_limit: str) -> SlessError:
         return out_of_memory(memory_limit)
     if _FULL.search(log):
         return DiskFull("The disk of the node that built has no room left; free some space there.")
+    if unable := _UNABLE.search(log):
+        return BuildFailed(_cut(f"The builder cannot run anything: {unable['text']}"))
     if _PROCESS.search(last):
         return _judge_install(_without_builder(log))
     if _DENIED.search(last):
