@@ -28,6 +28,8 @@ _BUILDAH_CAPABILITIES = (
 )
 """SYS_ADMIN inside the pod's own user namespace. With fewer: "setting capabilities: operation not
 permitted"."""
+_RUN_CAPABILITIES = f"[containers]\ndefault_capabilities = {json.dumps(_KANIKO_CAPABILITIES)}\n"
+"""What a `RUN` has: no SYS_ADMIN, and nothing that its container lacks; packages' defaults differ."""
 
 
 def render_build(options: JobOptions, *, base: str = "") -> dict[str, Any]:
@@ -100,11 +102,12 @@ def _buildah(options: JobOptions, base: str) -> dict[str, Any]:
     mounts = [CONTROL, *([CERTIFICATES] if options.ca_config_map else [])]
     volumes = " ".join(f"--volume {path}:{path}:ro" for path in mounts)
     pull = "--pull=never" if base else "--pull=true"
-    # Written here, not mounted: some distributions' packages come without either file.
+    # Written here, not mounted: some distributions' packages come without these files.
     script = "\n".join(
         [
             f"printf %s {shlex.quote(policy)} > {_STORE}/policy.json",
             f"printf %s {shlex.quote(_registries(options))} > {_STORE}/registries.conf",
+            f"printf %s {shlex.quote(_RUN_CAPABILITIES)} > {_STORE}/containers.conf",
             *(_take_base(f"{buildah} pull --quiet {trusting}", buildah, base) if base else ()),
             f"{buildah} bud --isolation chroot {trusting} {volumes} {pull} --tag img {CONTEXT}",
             f"{buildah} push --quiet {trusting} img oci:{LAYOUT}:latest",
@@ -115,6 +118,7 @@ def _buildah(options: JobOptions, base: str) -> dict[str, Any]:
         "command": ["sh", "-euc", script.replace("$", "$$")],
         "env": [
             {"name": "CONTAINERS_REGISTRIES_CONF", "value": f"{_STORE}/registries.conf"},
+            {"name": "CONTAINERS_CONF", "value": f"{_STORE}/containers.conf"},
             {"name": "TMPDIR", "value": _STORE},
         ],
         "securityContext": _confined(_BUILDAH_CAPABILITIES),
