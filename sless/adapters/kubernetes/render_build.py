@@ -29,7 +29,7 @@ _BUILDAH_CAPABILITIES = (
 """SYS_ADMIN inside the pod's own user namespace. With fewer: "setting capabilities: operation not
 permitted"."""
 _RUN_CAPABILITIES = f"[containers]\ndefault_capabilities = {json.dumps(_KANIKO_CAPABILITIES)}\n"
-"""What a `RUN` has: no SYS_ADMIN, and nothing that its container lacks; packages' defaults differ."""
+"""What a `RUN` has: no SYS_ADMIN, nothing that its container lacks. Packages differ in theirs."""
 
 
 def render_build(options: JobOptions, *, base: str = "") -> dict[str, Any]:
