@@ -139,9 +139,9 @@ class RunningHome:
             method = options.pop("method", "GET")
             return client.request(method, f"{self.facts.gateway}/fn/{path}", **options)
 
-    def has_said(self, line: str) -> bool:
-        """Whether it printed that line."""
-        return line in self.said
+    def has_said(self, line: str, *, since: int) -> bool:
+        """Whether it printed that line after so many others."""
+        return line in self.said[since:]
 
     def tail(self) -> str:
         """What it said last, for a failed assertion."""

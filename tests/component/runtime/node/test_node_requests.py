@@ -122,10 +122,11 @@ def test_a_body_is_read(function: FunctionProcess) -> None:
 
 
 def test_a_large_body_is_never_all_in_memory(function: FunctionProcess) -> None:
-    pieces = (b"x" * 65536 for _ in range(4096))
+    # 512 MiB: Node collects buffers late, so that a small body would be there whole for a while.
+    pieces = (b"x" * 65536 for _ in range(8192))
     answer = httpx.post(f"{function.url}/count", content=pieces, timeout=60).json()
-    assert answer["bytes"] == 4096 * 65536
-    assert answer["peak"] < 200, "MiB, of which Node itself needs about 60"
+    assert answer["bytes"] == 8192 * 65536
+    assert answer["peak"] < 320, "MiB, of which Node itself needs about 60"
 
 
 @pytest.mark.parametrize(
