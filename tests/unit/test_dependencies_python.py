@@ -152,7 +152,9 @@ source = { registry = "https://index.example/simple" }
 name = "x"
 source = { virtual = "." }
 """
-PYLOCK = "lock-version = '1.0'\n[[packages]]\nname = 'six'\nindex = 'https://index.example/simple'\n"
+PYLOCK = (
+    "lock-version = '1.0'\n[[packages]]\nname = 'six'\nindex = 'https://index.example/simple'\n"
+)
 
 
 def test_only_a_pyproject_installs_what_it_lists() -> None:
