@@ -38,12 +38,11 @@ def _render_cluster(route: Route, settings: GatewaySettings) -> Json:
 
 
 def _identity(route: Route) -> Json:
-    return {
-        "namespace": route.namespace,
-        "function": route.name,
-        "uid": route.uid,
-        "generation": str(route.generation),  # as text: a protobuf number would print as 3.0
-    }
+    identity = {"namespace": route.namespace, "function": route.name, "uid": route.uid}
+    if route.generation is not None:
+        # As text: a protobuf number would print as 3.0.
+        identity["generation"] = str(route.generation)
+    return identity
 
 
 def _endpoint(endpoint: Endpoint) -> Json:

@@ -32,7 +32,7 @@ class Endpoint:
         check_address(self.host, self.port)
 
 
-@dataclass(frozen=True, slots=True, order=True)
+@dataclass(frozen=True, slots=True)
 class Route:
     """One function; raises `InvalidName` for a name that cannot be one.
 
@@ -42,8 +42,8 @@ class Route:
     namespace: str
     name: str
     uid: str
-    generation: int
-    """Of the ask that `endpoints` serve: shown in the access log and in Envoy's admin."""
+    generation: int | None
+    """Of the ask that `endpoints` serve, where it is known: shown in the access log."""
     endpoints: tuple[Endpoint, ...] = field(default=())
 
     def __post_init__(self) -> None:
@@ -63,7 +63,7 @@ class Route:
 
 def in_order(routes: Iterable[Route]) -> list[Route]:
     """By namespace and name; raises `InvalidSetting` when a function is named twice."""
-    ordered = sorted(routes)
+    ordered = sorted(routes, key=lambda route: (route.namespace, route.name))
     for before, after in pairwise(ordered):
         if before.prefix == after.prefix:
             raise InvalidSetting(f"{after.prefix} is to be routed to two functions")

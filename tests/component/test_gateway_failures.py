@@ -188,6 +188,13 @@ async def test_the_access_log_names_the_function_and_the_request(gateway: Runnin
     assert nameless["status"] == 400
 
 
+async def test_a_generation_that_is_not_known_is_empty_in_the_log(gateway: RunningGateway) -> None:
+    await gateway.route(Route("a", "b", "u", None))
+    answer = await call(gateway.port, request("/fn/a/b/"))
+    (line,) = await until(lambda: find_lines(gateway, answer))
+    assert (line["function"], line["generation"]) == ("b", None)
+
+
 def find_lines(gateway: RunningGateway, *answers: Answer) -> list[dict[str, object]]:
     ids = [answer.headers["x-request-id"] for answer in answers]
     return [line for line in gateway.access_log() if line["request_id"] in ids]

@@ -25,7 +25,7 @@ ROUTES = st.builds(
     namespace=LABELS,
     name=LABELS,
     uid=st.just("u"),
-    generation=st.integers(1, 9),
+    generation=st.integers(1, 9) | st.none(),
     endpoints=st.lists(
         st.builds(Endpoint, host=st.just("127.0.0.1"), port=st.integers(1, 65_535)), max_size=2
     ).map(tuple),
@@ -87,11 +87,18 @@ def test_a_moved_endpoint_leaves_the_route_table_alone() -> None:
 
 
 def test_a_function_named_twice_is_refused() -> None:
-    twice = [Route("a", "b", "u1", 1), Route("a", "b", "u2", 1)]
+    twice = [Route("a", "b", "u1", 1), Route("a", "b", "u1", None)]
     with pytest.raises(InvalidSetting, match="/fn/a/b"):
         render_routes(twice)
     with pytest.raises(InvalidSetting, match="/fn/a/b"):
         render_clusters(twice, SETTINGS)
+
+
+def test_a_generation_is_told_where_it_is_known() -> None:
+    known, unknown = (Route("a", name, "u", 1 if name == "b" else None) for name in ("b", "c"))
+    clusters = render_clusters([known, unknown], SETTINGS)["resources"]
+    told = [each["metadata"]["filter_metadata"]["sless"].get("generation") for each in clusters]
+    assert told == ["1", None]
 
 
 @pytest.mark.parametrize("name", ["x.kube-system.svc", "@evil", "", "..", "a/b", "A", "_", "a b"])

@@ -193,5 +193,8 @@ def test_the_service_finds_the_pods_and_goes_with_the_function() -> None:
     labels = whole["spec"]["template"]["metadata"]["labels"]
     assert service["spec"]["selector"].items() <= labels.items()
     assert service["spec"]["ports"][0]["targetPort"] == 8080
+    # What the gateway reads from the EndpointSlices, which get the Service's labels.
+    told = service["metadata"]["labels"]
+    assert (told["sless.io/function"], told["sless.io/uid"]) == ("hello", "u-1")
     for owned in (whole, service):
         assert [each["uid"] for each in owned["metadata"]["ownerReferences"]] == ["u-1"]

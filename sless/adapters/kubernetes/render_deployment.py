@@ -19,6 +19,8 @@ FUNCTION_LABEL = "sless.io/function"
 """Selects a function's pods; a selector never changes, so nothing else belongs into it."""
 BUILD_LABEL = "sless.io/build"
 RUNTIME_LABEL = "sless.io/runtime"
+UID_LABEL = "sless.io/uid"
+"""The Function's, on the Service: the cluster copies its labels to the EndpointSlices."""
 RETRY_ANNOTATION = "sless.io/retry"
 """On the pods: makes a revision that failed another one, which starts anew."""
 HANDLER = "SLESS_HANDLER"
@@ -89,8 +91,10 @@ def render_change(deployment: Deployment, options: DeploymentOptions) -> dict[st
 
 def render_service(deployment: Deployment) -> dict[str, Any]:
     """The Service, by which the gateway finds the ready pods."""
+    metadata = _render_metadata(deployment)
+    metadata["labels"][UID_LABEL] = deployment.ask.uid
     return {
-        "metadata": _render_metadata(deployment),
+        "metadata": metadata,
         "spec": {
             "selector": {FUNCTION_LABEL: deployment.name},
             "ports": [
