@@ -2,7 +2,7 @@
 
 import asyncio
 from collections.abc import AsyncIterator, Callable
-from contextlib import asynccontextmanager
+from contextlib import AbstractAsyncContextManager, asynccontextmanager
 from dataclasses import dataclass
 from datetime import timedelta
 from typing import Any
@@ -17,22 +17,13 @@ from activities.look_around import Looking
 from activities.prepare_context import Preparing
 from activities.record_outcome import Recording
 from activities.roll_out import RollingOut
-from sless.adapters.bundles.builder import BundleBuilder
-from sless.adapters.sqlite.deployments import SqliteDeployments
-from sless.adapters.sqlite.functions import SqliteFunctions
-from sless.archive import DEFAULT_RUNTIMES
 from sless.dependencies import Language
-from sless.local.compose import (
-    archive_limits,
-    connect_temporal,
-    make_images,
-    make_runs,
-    open_database,
-    open_objects,
-)
-from sless.local.roles.process import run_role
-from sless.local.temporal import ensure_retention
 from sless.readiness import tell_ready
+from sless.roots.archive_limits import archive_limits
+from sless.roots.connect import connect_temporal, make_runs, open_objects
+from sless.roots.pipeline_ports import PipelinePorts
+from sless.roots.process import run_role
+from sless.roots.temporal_namespace import ensure_attributes, ensure_retention
 from sless.runtime import runtime_files
 from sless.settings import Settings
 from workflows.build import BuildWorkflow
@@ -94,7 +85,7 @@ def make_worker(client: Client, pipeline: Pipeline, *, task_queue: str, **option
 async def work(settings: Settings) -> None:
     """Runs the pipeline until it is cancelled; then its activities leave, each within a poll."""
     client = await connect_temporal(settings)
-    await ensure_retention(client)
+    await _prepare_namespace(settings, client)
     async with open_pipeline(settings, client) as pipeline:
         worker = make_worker(client, pipeline, task_queue=settings.temporal.task_queue)
         async with worker:
@@ -102,33 +93,46 @@ async def work(settings: Settings) -> None:
             await asyncio.Event().wait()
 
 
+async def _prepare_namespace(settings: Settings, client: Client) -> None:
+    if settings.home == "embedded":
+        await ensure_retention(client)
+    else:
+        await ensure_attributes(client)
+
+
 @asynccontextmanager
 async def open_pipeline(settings: Settings, client: Client) -> AsyncIterator[Pipeline]:
-    """The embedded home's pipeline."""
-    async with open_objects(settings) as objects, open_database(settings) as database:
-        functions = SqliteFunctions(database)
-        deployments = SqliteDeployments(database, progress_deadline=settings.deadlines.progress)
-        images, runs = make_images(settings), make_runs(settings, client)
-        offered = settings.runtimes.offered
+    """The pipeline of the settings' home."""
+    async with open_objects(settings) as objects, _open_ports(settings) as home:
+        runs = make_runs(settings, client)
         yield Pipeline(
-            looking=Looking(functions, deployments, images, objects),
+            looking=Looking(home.functions, home.deployments, home.images, objects),
             preparing=Preparing(
                 objects,
-                {name: kind for name, kind in DEFAULT_RUNTIMES.items() if name in offered},
+                home.runtimes,
                 {language: runtime_files(language) for language in Language},
-                archive_limits(settings),
+                archive_limits(settings.limits),
             ),
             building=Building(
-                BundleBuilder(database),
-                images,
+                home.builder,
+                home.images,
                 objects,
                 runs,
                 deadline_seconds=settings.deadlines.build,
             ),
-            imaging=Imaging(functions, images),
-            rolling_out=RollingOut(functions, deployments),
+            imaging=Imaging(home.functions, home.images),
+            rolling_out=RollingOut(home.functions, home.deployments),
             recording=Recording(objects, runs),
         )
+
+
+def _open_ports(settings: Settings) -> AbstractAsyncContextManager[PipelinePorts]:
+    # Each home's clients take their time and memory to import: the other's are left alone.
+    if settings.home == "kubernetes":
+        from sless.cluster.pipeline import open_ports
+    else:
+        from sless.local.pipeline import open_ports
+    return open_ports(settings)
 
 
 if __name__ == "__main__":

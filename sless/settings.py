@@ -179,6 +179,23 @@ class BuilderSettings(_Group):
     """A pod that cannot pull or mount something before its build has failed."""
 
 
+class PodsSettings(_Group):
+    """Kubernetes: the pods of functions; quantities as Kubernetes writes them."""
+
+    cpu_request: str = "50m"
+    """Processor that a function is sure of."""
+    cpu_limit: str = ""
+    """The most processor that it gets; empty for what the node has."""
+    memory_request: str = "64Mi"
+    """Memory that a function is sure of."""
+    memory_limit: str = "512Mi"
+    """The most memory that it gets."""
+    storage: str = "512Mi"
+    """The most that /tmp, the one folder that it may write, may take."""
+    pull_secret: str = ""
+    """Secret (kubernetes.io/dockerconfigjson) in each function's namespace that may pull images."""
+
+
 class TokensSettings(_Group):
     """Tokens that the API takes beside those of the home's own key; see docs/auth.md."""
 
@@ -269,6 +286,7 @@ class Settings(BaseSettings):
     runtimes: RuntimesSettings = RuntimesSettings()
     registry: RegistrySettings = RegistrySettings()
     builder: BuilderSettings = BuilderSettings()
+    pods: PodsSettings = PodsSettings()
     tokens: TokensSettings = TokensSettings()
     limits: LimitsSettings = LimitsSettings()
     deadlines: DeadlinesSettings = DeadlinesSettings()

@@ -2,21 +2,9 @@
 
 import sys
 from dataclasses import dataclass
-from datetime import timedelta
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 from sless.attributes import REGISTERED
-from sless.errors import WorkflowsUnavailable
-
-if TYPE_CHECKING:
-    from temporalio.client import Client
-
-_RPC_SECONDS = timedelta(seconds=10)
-"""A server that does not answer within this is away."""
-RETENTION = timedelta(days=30)
-"""How long a closed run can be looked at in Temporal UI, where the dev server's own day is short.
-Outcomes do not depend on it."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -56,25 +44,3 @@ class TemporalServer:
             "--log-level=warn",
             *(f"--search-attribute={name}={kind}" for name, kind in REGISTERED),
         ]
-
-
-async def ensure_retention(client: "Client") -> None:
-    """Keeps closed runs for `RETENTION`; raises `WorkflowsUnavailable`."""
-    # The supervisor imports this module too, and the client takes as long as all else of it.
-    from google.protobuf.duration_pb2 import Duration
-    from temporalio.api.namespace.v1 import NamespaceConfig
-    from temporalio.api.workflowservice.v1 import UpdateNamespaceRequest
-    from temporalio.service import RPCError
-
-    retention = Duration()
-    retention.FromTimedelta(RETENTION)
-    try:
-        await client.workflow_service.update_namespace(
-            UpdateNamespaceRequest(
-                namespace=client.namespace,
-                config=NamespaceConfig(workflow_execution_retention_ttl=retention),
-            ),
-            timeout=_RPC_SECONDS,
-        )
-    except RPCError as error:
-        raise WorkflowsUnavailable(f"Temporal does not answer: {error}.") from error

@@ -4,7 +4,7 @@ from pathlib import Path
 
 from api.options import api_options
 from sless.archive import DEFAULT_LIMITS
-from sless.local.compose import archive_limits
+from sless.roots.archive_limits import archive_limits
 from sless.settings import ApiSettings, GatewaySettings, LimitsSettings, Settings
 
 
@@ -14,7 +14,7 @@ def test_options_follow_the_settings(tmp_path: Path) -> None:
         gateway=GatewaySettings(url="http://gateway.test/"),
         limits=LimitsSettings(packed_bytes=1, inflated_bytes=2, entries=3, request_bytes=4),
     )
-    options = api_options(settings, spool=tmp_path, archive=archive_limits(settings))
+    options = api_options(settings, spool=tmp_path, archive=archive_limits(settings.limits))
     assert options.api_url == "http://api.test"
     assert options.gateway_url == "http://gateway.test"
     assert options.runtimes == settings.runtimes.offered

@@ -1,9 +1,10 @@
-"""What the embedded home's roots refuse."""
+"""What the roots of either home refuse."""
 
 from pathlib import Path
 
 import pytest
 
+from sless.cluster.compose import check_home
 from sless.errors import InvalidSetting
 from sless.local.compose import home_layout
 from sless.settings import Settings
@@ -17,3 +18,8 @@ def test_the_data_folder_must_be_named() -> None:
 def test_another_homes_settings_are_refused() -> None:
     with pytest.raises(InvalidSetting, match="SLESS_HOME is kubernetes"):
         home_layout(Settings(home="kubernetes", data=Path("/data")))
+
+
+def test_the_other_home_refuses_likewise() -> None:
+    with pytest.raises(InvalidSetting, match="SLESS_HOME is embedded"):
+        check_home(Settings())

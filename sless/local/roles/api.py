@@ -1,26 +1,21 @@
 """The API's process: `python -m sless.local.roles.api`."""
 
-import asyncio
 import os
 import threading
 
 from api.app import create_app
 from api.options import api_options
-from api.server import ApiServer, make_server
+from api.server import make_server
 from api.services import Ports
 from sless.adapters.bundles.interpreters import find_interpreter
 from sless.adapters.oidc_verifiers import open_verifier
 from sless.adapters.sqlite.functions import SqliteFunctions
 from sless.errors import RuntimeUnavailable
-from sless.local.compose import (
-    archive_limits,
-    connect_temporal,
-    home_layout,
-    make_runs,
-    open_database,
-    open_objects,
-)
-from sless.local.roles.process import run_role
+from sless.local.compose import home_layout, open_database
+from sless.roots.archive_limits import archive_limits
+from sless.roots.connect import connect_temporal, make_runs, open_objects
+from sless.roots.process import run_role
+from sless.roots.serving import serve_until_told
 from sless.settings import RuntimesSettings, Settings
 from sless.tokens import ISSUER, ensure_signing_key
 
@@ -47,7 +42,7 @@ async def serve(settings: Settings) -> None:
         options = api_options(
             settings,
             spool=layout.uploads,
-            archive=archive_limits(settings),
+            archive=archive_limits(settings.limits),
             missing_runtimes=missing,
         )
         # Asking for interpreters takes seconds; until then a build finds out by itself.
@@ -61,17 +56,7 @@ async def serve(settings: Settings) -> None:
             port=api.port,
             drain_seconds=api.drain_seconds,
         )
-        await _serve(server)
-
-
-async def _serve(server: ApiServer) -> None:
-    """Serves until uvicorn hears the signal, or we do: either way requests under way end first."""
-    serving = asyncio.create_task(server.serve())
-    try:
-        await asyncio.shield(serving)
-    except asyncio.CancelledError:
-        server.should_exit = True
-        await serving
+        await serve_until_told(server)
 
 
 def _find_missing(runtimes: RuntimesSettings, missing: dict[str, str]) -> None:

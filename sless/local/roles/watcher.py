@@ -2,9 +2,10 @@
 
 from sless.adapters.sqlite.functions import SqliteFunctions
 from sless.adapters.sqlite.scene import SqliteScene
-from sless.local.compose import connect_temporal, make_runs, open_database, open_objects
-from sless.local.roles.process import run_role
+from sless.local.compose import open_database
 from sless.readiness import tell_ready
+from sless.roots.connect import connect_temporal, make_runs, open_objects
+from sless.roots.process import run_role
 from sless.settings import Settings
 from sless.watcher.loop import Watcher
 

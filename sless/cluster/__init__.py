@@ -1,0 +1,1 @@
+"""The Kubernetes home: a composition root for each of its parts."""

@@ -1,0 +1,50 @@
+"""The API on Kubernetes: `python -m sless.cluster.api`."""
+
+import tempfile
+from pathlib import Path
+
+from api.app import create_app
+from api.options import api_options
+from api.server import make_server
+from api.services import Ports
+from sless.adapters.kubernetes.functions import KubernetesFunctions
+from sless.adapters.oidc_verifiers import open_verifier
+from sless.cluster.compose import check_home, open_server
+from sless.roots.archive_limits import archive_limits
+from sless.roots.connect import connect_temporal, make_runs, open_objects
+from sless.roots.process import run_role
+from sless.roots.serving import serve_until_told
+from sless.settings import Settings
+
+
+async def serve(settings: Settings) -> None:
+    """Serves the API until the process is told to end."""
+    check_home(settings)
+    with tempfile.TemporaryDirectory(prefix="sless-uploads-") as spool:
+        async with (
+            open_verifier(settings.tokens) as verifier,
+            open_objects(settings) as objects,
+            open_server(settings) as server,
+        ):
+            ports = Ports(
+                functions=KubernetesFunctions(server),
+                objects=objects,
+                runs=make_runs(settings, await connect_temporal(settings)),
+                verifier=verifier,
+            )
+            options = api_options(
+                settings, spool=Path(spool), archive=archive_limits(settings.limits)
+            )
+            api = settings.api
+            await serve_until_told(
+                make_server(
+                    create_app(ports, options),
+                    host=api.host,
+                    port=api.port,
+                    drain_seconds=api.drain_seconds,
+                )
+            )
+
+
+if __name__ == "__main__":
+    run_role(serve, part="api")

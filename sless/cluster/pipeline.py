@@ -1,0 +1,50 @@
+"""What the Kubernetes home gives the worker."""
+
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
+
+from sless.adapters.kubernetes.builder import JobBuilder
+from sless.adapters.kubernetes.builder_options import (
+    graces_of,
+    job_options_of,
+    place_of,
+    runtimes_of,
+)
+from sless.adapters.kubernetes.deployments import KubernetesDeployments
+from sless.adapters.kubernetes.functions import KubernetesFunctions
+from sless.adapters.kubernetes.pod_options import deployment_options_of
+from sless.adapters.registry.connect import connect_registry
+from sless.adapters.registry.images import RegistryImages
+from sless.adapters.registry.session import Patience
+from sless.cluster.compose import open_server
+from sless.roots.pipeline_ports import PipelinePorts
+from sless.settings import RegistrySettings, Settings
+
+
+@asynccontextmanager
+async def open_ports(settings: Settings) -> AsyncIterator[PipelinePorts]:
+    """On the custom resource, Jobs, Deployments and the registry.
+
+    Raises `InvalidSetting` for what is missing, before anything is connected to.
+    """
+    options, runtimes = job_options_of(settings), runtimes_of(settings.runtimes)
+    pods = deployment_options_of(settings)
+    async with open_server(settings) as server, _open_images(settings.registry) as images:
+        yield PipelinePorts(
+            functions=KubernetesFunctions(server),
+            deployments=KubernetesDeployments(server, pods),
+            builder=JobBuilder(server, options, graces=graces_of(settings.builder)),
+            images=images,
+            runtimes=runtimes,
+        )
+
+
+@asynccontextmanager
+async def _open_images(registry: RegistrySettings) -> AsyncIterator[RegistryImages]:
+    async with connect_registry(
+        place_of(registry),
+        credentials=registry.credentials,
+        ca_file=registry.ca_file,
+        patience=Patience(request=registry.request_seconds, busy=registry.busy_seconds),
+    ) as images:
+        yield images

@@ -1,0 +1,81 @@
+"""What Temporal's namespace must have before a workflow starts in it."""
+
+import shlex
+from datetime import timedelta
+
+from google.protobuf.duration_pb2 import Duration
+from temporalio.api.enums.v1 import IndexedValueType
+from temporalio.api.namespace.v1 import NamespaceConfig
+from temporalio.api.operatorservice.v1 import (
+    AddSearchAttributesRequest,
+    ListSearchAttributesRequest,
+)
+from temporalio.api.workflowservice.v1 import UpdateNamespaceRequest
+from temporalio.client import Client
+from temporalio.service import RPCError, RPCStatusCode
+
+from sless.attributes import REGISTERED
+from sless.errors import InvalidSetting, WorkflowsUnavailable
+
+RETENTION = timedelta(days=30)
+"""How long a closed run can be looked at in Temporal UI, where the dev server's own day is short.
+Outcomes do not depend on it."""
+_RPC_SECONDS = timedelta(seconds=10)
+"""A server that does not answer within this is away."""
+_REFUSALS = frozenset({RPCStatusCode.PERMISSION_DENIED, RPCStatusCode.UNIMPLEMENTED})
+_TYPES = {
+    "Keyword": IndexedValueType.INDEXED_VALUE_TYPE_KEYWORD,
+    "Int": IndexedValueType.INDEXED_VALUE_TYPE_INT,
+}
+
+
+async def ensure_retention(client: Client) -> None:
+    """Keeps closed runs for `RETENTION`; raises `WorkflowsUnavailable`."""
+    retention = Duration()
+    retention.FromTimedelta(RETENTION)
+    try:
+        await client.workflow_service.update_namespace(
+            UpdateNamespaceRequest(
+                namespace=client.namespace,
+                config=NamespaceConfig(workflow_execution_retention_ttl=retention),
+            ),
+            timeout=_RPC_SECONDS,
+        )
+    except RPCError as error:
+        raise WorkflowsUnavailable(f"Temporal does not answer: {error}.") from error
+
+
+async def ensure_attributes(client: Client) -> None:
+    """Registers the search attributes that the namespace lacks: without one, no run would start.
+
+    Raises `WorkflowsUnavailable`; `InvalidSetting`, with the command for an operator, where we
+    may not.
+    """
+    try:
+        missing = await _missing_attributes(client)
+        if missing:
+            request = AddSearchAttributesRequest(
+                namespace=client.namespace,
+                search_attributes={name: _TYPES[kind] for name, kind in missing},
+            )
+            await client.operator_service.add_search_attributes(request, timeout=_RPC_SECONDS)
+    except RPCError as error:
+        if error.status not in _REFUSALS:
+            raise WorkflowsUnavailable(f"Temporal does not answer: {error}.") from error
+        raise InvalidSetting(
+            f"Temporal's namespace {client.namespace} may lack search attributes, and we may not "
+            f"register them: run `{_command(client.namespace)}`."
+        ) from error
+
+
+async def _missing_attributes(client: Client) -> list[tuple[str, str]]:
+    request = ListSearchAttributesRequest(namespace=client.namespace)
+    known = await client.operator_service.list_search_attributes(request, timeout=_RPC_SECONDS)
+    return [(name, kind) for name, kind in REGISTERED if name not in known.custom_attributes]
+
+
+def _command(namespace: str) -> str:
+    words = ["temporal", "operator", "search-attribute", "create", "--namespace", namespace]
+    for name, kind in REGISTERED:
+        words += ["--name", name, "--type", kind]
+    return shlex.join(words)
