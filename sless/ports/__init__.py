@@ -8,5 +8,16 @@ from sless.ports.issuer import Issuer
 from sless.ports.objects import Objects
 from sless.ports.runs import Runs
 from sless.ports.scene import Scene
+from sless.ports.warnings import Warnings
 
-__all__ = ["Builder", "Deployments", "Functions", "Images", "Issuer", "Objects", "Runs", "Scene"]
+__all__ = [
+    "Builder",
+    "Deployments",
+    "Functions",
+    "Images",
+    "Issuer",
+    "Objects",
+    "Runs",
+    "Scene",
+    "Warnings",
+]

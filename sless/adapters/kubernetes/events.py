@@ -6,7 +6,7 @@ from typing import Any
 Object = Mapping[str, Any]
 
 _PULLING = frozenset({"ErrImagePull", "ImagePullBackOff"})
-_EMPTY = ("Error: ErrImagePull", "Error: ImagePullBackOff")
+EMPTY = ("Error: ErrImagePull", "Error: ImagePullBackOff")
 """Messages of events that only repeat a state."""
 
 
@@ -17,8 +17,8 @@ def newest_warning(events: Iterable[Object], *reasons: str) -> Object | None:
         for event in events
         if event.get("type") == "Warning" and (not reasons or event.get("reason") in reasons)
     ]
-    telling = [event for event in warnings if event.get("message") not in _EMPTY]
-    return max(telling or warnings, key=_seen, default=None)
+    telling = [event for event in warnings if event.get("message") not in EMPTY]
+    return max(telling or warnings, key=last_seen, default=None)
 
 
 def why_waiting(reason: str, message: str, events: Iterable[Object]) -> str:
@@ -27,10 +27,12 @@ def why_waiting(reason: str, message: str, events: Iterable[Object]) -> str:
     return str(event.get("message") or message) if event else message
 
 
-def _seen(event: Object) -> str:
+def last_seen(event: Object) -> str:
+    """When it happened last, as a timestamp; empty where nothing tells."""
     # Timestamps of one form sort as text; what only has an eventTime is of the newer kind.
     return str(
-        event.get("lastTimestamp")
+        (event.get("series") or {}).get("lastObservedTime")
+        or event.get("lastTimestamp")
         or event.get("eventTime")
         or event["metadata"].get("creationTimestamp")
         or ""
