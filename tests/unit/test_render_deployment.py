@@ -159,6 +159,15 @@ def test_variables_keep_their_order_after_ours() -> None:
     assert env[5]["value"] == "$(B) $$"
 
 
+@pytest.mark.parametrize("retry", [0, 7])
+def test_pods_tell_their_revision(retry: int) -> None:
+    revision = replace(REVISION, retry=retry)
+    template = render_deployment(replace(DEPLOYMENT, revision=revision), OPTIONS)["spec"][
+        "template"
+    ]
+    assert template["metadata"]["labels"]["sless.io/instance"] == revision.instance
+
+
 def test_pods_are_restricted() -> None:
     pod = render_deployment(DEPLOYMENT, OPTIONS)["spec"]["template"]["spec"]
     assert pod["securityContext"]["runAsNonRoot"] is True

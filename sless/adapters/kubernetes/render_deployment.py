@@ -19,6 +19,8 @@ FUNCTION_LABEL = "sless.io/function"
 """Selects a function's pods; a selector never changes, so nothing else belongs into it."""
 BUILD_LABEL = "sless.io/build"
 RUNTIME_LABEL = "sless.io/runtime"
+INSTANCE_LABEL = "sless.io/instance"
+"""On the pods: which revision one runs, for whoever sees the pod alone."""
 UID_LABEL = "sless.io/uid"
 """The Function's, on the Service: the cluster copies its labels to the EndpointSlices."""
 RETRY_ANNOTATION = "sless.io/retry"
@@ -127,7 +129,11 @@ def _render_labels(deployment: Deployment) -> dict[str, str]:
 
 def _render_template(deployment: Deployment, options: DeploymentOptions) -> dict[str, Any]:
     revision = deployment.revision
-    marks = {BUILD_LABEL: revision.build, RUNTIME_LABEL: revision.runtime}
+    marks = {
+        BUILD_LABEL: revision.build,
+        RUNTIME_LABEL: revision.runtime,
+        INSTANCE_LABEL: revision.instance,
+    }
     retry = {RETRY_ANNOTATION: str(revision.retry)} if revision.retry else {}
     return {
         "metadata": {"labels": _render_labels(deployment) | marks, "annotations": retry},
