@@ -79,12 +79,22 @@ class GatewaySettings(_Group):
     """How the outside reaches the gateway: addresses of functions start with it."""
     stream_idle_seconds: PositiveFloat = 300.0
     """A call in which no byte moves for so long, in either direction, is ended."""
+    leave_seconds: Annotated[float, Field(ge=0)] = 0.0
+    """Kubernetes: new calls are taken for so long after SIGTERM, until nobody sends any more."""
     drain_seconds: PositiveFloat = 10.0
-    """Calls under way at SIGTERM may go on for so long."""
+    """Calls under way at SIGTERM, or at the end of that, may go on for so long."""
     trusted_hops: Annotated[int, Field(ge=0)] = 0
     """Proxies of the operator's own before the gateway, whose X-Forwarded-* are believed."""
     pass_token: bool = False
     """Pass the platform's own tokens on to functions."""
+    folder: Path | None = None
+    """Kubernetes: folder that Envoy and its writer share, with a path of at most 96 bytes."""
+    tell_port: Port = 8090
+    """Kubernetes: port on which a gateway tells what it routes, and whether it is ready."""
+    service: str = "sless-gateway"
+    """Kubernetes: Service of the gateways, by which the watcher finds them."""
+    namespace: str = "sless-system"
+    """Kubernetes: namespace of that Service."""
 
 
 class TemporalSettings(_Group):

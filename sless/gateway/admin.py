@@ -48,9 +48,12 @@ class EnvoyAdmin:
         _, _, value = text.partition(": ")
         return int(value or 0)
 
-    async def drain(self) -> None:
-        """Accept no connection any more, and close each one after its present answer."""
+    async def leave(self) -> None:
+        """Close each connection after its next answer; new ones are accepted still."""
         await self._ask("POST", "/healthcheck/fail")
+
+    async def refuse(self) -> None:
+        """Accept no connection any more."""
         await self._ask("POST", "/drain_listeners")
 
     async def wait_idle(self) -> None:

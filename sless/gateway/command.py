@@ -12,13 +12,13 @@ from sless.gateway.settings import GatewaySettings
 def envoy_command(settings: GatewaySettings, folder: Path) -> list[str]:
     """Envoy under `sless.gateway.serve`, which drains it on SIGTERM."""
     paths = GatewayPaths(folder.absolute())
-    drain = f"{settings.drain_timeout:g}"
     return [
         sys.executable,
         "-m",
         "sless.gateway.serve",
         str(paths.folder),
-        drain,
+        f"{settings.leave:g}",
+        f"{settings.drain_timeout:g}",
         *_envoy(settings, paths),
     ]
 

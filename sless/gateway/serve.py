@@ -1,6 +1,6 @@
-"""Envoy as a process that drains: `python -m sless.gateway.serve FOLDER SECONDS ENVOY…`.
+"""Envoy as a process that drains: `python -m sless.gateway.serve FOLDER LEAVE DRAIN ENVOY…`.
 
-By itself Envoy cuts every request at SIGTERM.
+By itself Envoy cuts every request at SIGTERM. Both times are in seconds.
 """
 
 import asyncio
@@ -21,10 +21,11 @@ _LAST_LINES = 5
 _REFUSED = re.compile(r"error `(.*)` initializing config", re.DOTALL)
 
 
-async def serve(folder: Path, *, drain_timeout: float, command: list[str]) -> int:
+async def serve(folder: Path, *, leave: float, drain_timeout: float, command: list[str]) -> int:
     """Run Envoy until it ends or a signal comes; its exit code, 0 after a signal.
 
-    After SIGTERM or SIGINT requests under way may go on for `drain_timeout` seconds.
+    After SIGTERM or SIGINT it is still open for `leave` seconds, since whoever sends it callers may
+    not know yet; then requests under way may go on for `drain_timeout` seconds.
     """
     paths = GatewayPaths(folder)
     told = _told_to_stop()
@@ -40,7 +41,7 @@ async def serve(folder: Path, *, drain_timeout: float, command: list[str]) -> in
     if ended.done():
         sys.stderr.write(_why(paths.log, log_start))
         return ended.result() or 1
-    await _drain(EnvoyAdmin(paths.admin), drain_timeout)
+    await _drain(EnvoyAdmin(paths.admin), leave=leave, within=drain_timeout)
     _end(envoy)
     await ended
     # Envoy leaves its socket, which would break a copy of the folder.
@@ -55,11 +56,13 @@ def _told_to_stop() -> asyncio.Event:
     return told
 
 
-async def _drain(admin: EnvoyAdmin, within: float) -> None:
+async def _drain(admin: EnvoyAdmin, *, leave: float, within: float) -> None:
     # What does not end in time, or cannot be asked, is cut.
     with contextlib.suppress(TimeoutError, GatewayUnavailable):
+        await admin.leave()
+        await asyncio.sleep(leave)
         async with asyncio.timeout(within):
-            await admin.drain()
+            await admin.refuse()
             await admin.wait_idle()
 
 
@@ -87,5 +90,11 @@ def _why(log: Path, start: int) -> str:
 
 
 if __name__ == "__main__":
-    _folder, _seconds, *_command = sys.argv[1:]
-    sys.exit(asyncio.run(serve(Path(_folder), drain_timeout=float(_seconds), command=_command)))
+    _folder, _leave, _drain_timeout, *_command = sys.argv[1:]
+    _serving = serve(
+        Path(_folder),
+        leave=float(_leave),
+        drain_timeout=float(_drain_timeout),
+        command=_command,
+    )
+    sys.exit(asyncio.run(_serving))

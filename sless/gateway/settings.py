@@ -30,8 +30,10 @@ class GatewaySettings:
     """A caller has so long to send the whole request head."""
     connect_timeout: float = 5.0
     """A function's socket must accept within so long."""
+    leave: float = 0.0
+    """After SIGTERM new connections are taken for so long, each for one request more."""
     drain_timeout: float = 30.0
-    """Requests under way at SIGTERM may go on for so long."""
+    """Requests under way after that may go on for so long."""
     buffer: int = 256 * 1024
     """Held per connection and direction before the faster side has to wait."""
     max_connections: int = 10_000

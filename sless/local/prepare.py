@@ -5,12 +5,11 @@ from pathlib import Path
 
 from sless.gateway.command import envoy_command
 from sless.gateway.files import GatewayFiles
-from sless.gateway.settings import GatewaySettings as EnvoySettings
 from sless.local.credentials import S3Credentials, ensure_s3_credentials, write_token
 from sless.local.layout import Layout
 from sless.local.seaweed import SeaweedServer
+from sless.roots.envoy_settings import envoy_settings
 from sless.settings import Settings
-from sless.tokens import ISSUER
 
 
 def prepare_credentials(layout: Layout) -> S3Credentials:
@@ -34,20 +33,6 @@ def prepare_envoy(settings: Settings, layout: Layout) -> list[str]:
     chosen = envoy_settings(settings)
     GatewayFiles(layout.envoy, chosen).write_bootstrap()
     return envoy_command(chosen, layout.envoy)
-
-
-def envoy_settings(settings: Settings) -> EnvoySettings:
-    """The gateway's part of the settings, as the gateway takes it."""
-    gateway = settings.gateway
-    return EnvoySettings(
-        host=gateway.host,
-        port=gateway.port,
-        stream_idle=gateway.stream_idle_seconds,
-        drain_timeout=gateway.drain_seconds,
-        trusted_hops=gateway.trusted_hops,
-        token_issuers=(ISSUER, *(issuer.url for issuer in settings.tokens.issuers)),
-        pass_token=gateway.pass_token,
-    )
 
 
 def _empty(folder: Path) -> None:

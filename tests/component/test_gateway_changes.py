@@ -23,6 +23,7 @@ from tests.component.gateway_rig import (
     answering,
     call,
     function,
+    read_answer,
     request,
     running_gateway,
     upstream,
@@ -39,6 +40,13 @@ SETTLE_SECONDS = 0.5
 @pytest.fixture
 def gateway(tmp_path: Path) -> Iterator[RunningGateway]:
     with running_gateway(tmp_path, drain_timeout=2) as running:
+        yield running
+
+
+@pytest.fixture
+def leaving(tmp_path: Path) -> Iterator[RunningGateway]:
+    """As on Kubernetes, where callers still come for a while."""
+    with running_gateway(tmp_path, leave=1, drain_timeout=2) as running:
         yield running
 
 
@@ -177,6 +185,34 @@ async def test_sigterm_waits_no_longer_than_set(gateway: RunningGateway) -> None
         assert 1.5 < monotonic() - started < DEADLINE / 2
         with pytest.raises(AssertionError, match="without an answer"):
             await pending
+
+
+async def test_a_gateway_that_leaves_loses_no_call(leaving: RunningGateway) -> None:
+    """Callers come until they are told that it leaves, on connections that they keep."""
+    told, statuses = asyncio.Event(), []
+
+    async def keep_calling(port: int, *, pause: float) -> None:
+        while not told.is_set():
+            reader, writer = await asyncio.open_connection("127.0.0.1", port)
+            closes = False
+            while not closes:
+                writer.write(request("/fn/a/b/"))
+                answer = await read_answer(reader)
+                statuses.append(answer.status)
+                closes = "close" in answer.headers.get("connection", "")
+                await asyncio.sleep(pause)
+            writer.close()
+
+    async with function(leaving, slow), asyncio.TaskGroup() as group:
+        for number in range(10):
+            group.create_task(keep_calling(leaving.port, pause=0.05 + number / 100))
+        await until(lambda: len(statuses) > RATE / 4)
+        leaving.process.send_signal(signal.SIGTERM)
+        before = len(statuses)
+        await until(lambda: len(statuses) > before + RATE / 4)
+        told.set()
+    assert await asyncio.to_thread(leaving.process.wait, DEADLINE) == 0
+    assert statuses == [200] * len(statuses)
 
 
 async def until_refused(port: int) -> None:

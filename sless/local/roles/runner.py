@@ -5,11 +5,11 @@ import os
 
 from sless.gateway.files import GatewayFiles
 from sless.local.compose import home_layout, make_images, open_database
-from sless.local.prepare import envoy_settings
 from sless.local.runner.gateway_role import GatewayRole
 from sless.local.runner.runner import Runner
 from sless.local.runner.settings import RunnerSettings
 from sless.readiness import tell_ready
+from sless.roots.envoy_settings import envoy_settings
 from sless.roots.process import run_role
 from sless.settings import Settings
 

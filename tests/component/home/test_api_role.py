@@ -15,8 +15,8 @@ import httpx
 import pytest
 
 from sless.local.layout import Layout
-from sless.local.prepare import envoy_settings
 from sless.local.temporal import TemporalServer
+from sless.roots.envoy_settings import envoy_settings
 from sless.settings import read_settings
 from sless.tokens import ISSUER, ensure_signing_key
 from tests.fixtures.issuer import RealIssuer
