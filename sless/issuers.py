@@ -1,6 +1,7 @@
 """Whose tokens are trusted: the settings of one issuer."""
 
 import ipaddress
+from pathlib import Path
 from urllib.parse import urlsplit
 
 from pydantic import BaseModel, ConfigDict, Field, ValidationInfo, field_validator
@@ -19,6 +20,8 @@ class IssuerSettings(BaseModel):
     """Whether `url` and the keys' address may be http on the loopback; for tests alone."""
     url: str
     """The issuer as its tokens name it, letter by letter; its discovery document lies below."""
+    ca_file: Path | None = None
+    """Certificates, in PEM, that are trusted for this issuer besides the system's."""
     audience: str = Field(min_length=1)
     """What `aud` of a token must have: what the issuer calls this API."""
     claim: str | tuple[str, ...] = "namespaces"

@@ -4,9 +4,11 @@ httpx is imported where there is an issuer: most embedded homes have none.
 """
 
 import asyncio
+import ssl
 from collections.abc import AsyncIterator, Mapping
-from contextlib import asynccontextmanager
+from contextlib import AsyncExitStack, asynccontextmanager
 from datetime import timedelta
+from pathlib import Path
 from typing import TYPE_CHECKING
 
 from sless.errors import InvalidSetting
@@ -46,8 +48,11 @@ async def _open_issuers(settings: TokensSettings) -> AsyncIterator[Mapping[str, 
         # A client takes a tenth of a second to make, which most homes need not spend.
         yield {}
         return
-    async with _client(settings) as client:
-        theirs = {issuer.url: _verifier_of(issuer, settings, client) for issuer in settings.issuers}
+    async with AsyncExitStack() as stack:
+        theirs = {}
+        for issuer in settings.issuers:
+            client = await stack.enter_async_context(_client(issuer, settings))
+            theirs[issuer.url] = _verifier_of(issuer, settings, client)
         for each in theirs.values():
             each.keys.warm()
         try:
@@ -56,10 +61,11 @@ async def _open_issuers(settings: TokensSettings) -> AsyncIterator[Mapping[str, 
             await asyncio.gather(*(each.keys.close() for each in theirs.values()))
 
 
-def _client(settings: TokensSettings) -> "httpx.AsyncClient":
+def _client(issuer: IssuerSettings, settings: TokensSettings) -> "httpx.AsyncClient":
     import httpx
 
     return httpx.AsyncClient(
+        verify=True if issuer.ca_file is None else _trust(issuer, issuer.ca_file),
         follow_redirects=False,
         timeout=settings.fetch_seconds,
         # Two requests in minutes: a connection that the other side has just closed gains nothing.
@@ -67,6 +73,18 @@ def _client(settings: TokensSettings) -> "httpx.AsyncClient":
         # Plain http is the loopback's alone, where the environment's proxy has no business.
         mounts={"http://": None},
     )
+
+
+def _trust(issuer: IssuerSettings, ca_file: Path) -> ssl.SSLContext:
+    context = ssl.create_default_context()
+    try:
+        context.load_verify_locations(ca_file)
+    except (OSError, ssl.SSLError) as error:
+        raise InvalidSetting(
+            f"SLESS_TOKENS__ISSUERS: the ca_file of {issuer.url}, {ca_file}, holds no usable "
+            f"certificates: {error}."
+        ) from error
+    return context
 
 
 def _verifier_of(

@@ -7,6 +7,7 @@ import ssl
 import time
 from collections.abc import Callable
 from pathlib import Path
+from typing import Any
 
 import pytest
 from cryptography import x509
@@ -99,7 +100,7 @@ async def test_an_issuer_that_misbehaves(rig: ApiRig, how: str) -> None:
     async with scripted_issuer([KEY]) as issuer:
         spoil(issuer)
         token = KEY.sign(claims_of(issuer.url))
-        times = {"fetch_seconds": LIMIT, "cool_down_seconds": 0.2}
+        times: dict[str, Any] = {"fetch_seconds": LIMIT, "cool_down_seconds": 0.2}
         with capture_logs() as lines:
             async with trusting(rig, issuer.url, **times):
                 began = time.monotonic()
@@ -130,7 +131,7 @@ async def test_of_10_mb_little_is_taken(rig: ApiRig) -> None:
 async def test_known_keys_outlive_a_bad_answer(rig: ApiRig) -> None:
     async with scripted_issuer([KEY]) as issuer:
         token = KEY.sign(claims_of(issuer.url))
-        times = {"refresh_seconds": 0.05, "cool_down_seconds": 0.05}
+        times: dict[str, Any] = {"refresh_seconds": 0.05, "cool_down_seconds": 0.05}
         async with trusting(rig, issuer.url, **times):
             assert await status(rig, token) == 200
             issuer.describe(issuer="https://other.test")
@@ -188,9 +189,21 @@ async def test_https_is_checked(
         token = KEY.sign(claims_of(issuer.url))
         async with trusting(rig, issuer.url):
             assert await status(rig, token) == 503
+        async with trusting(rig, issuer.url, ca_file=certificate):
+            assert await status(rig, token) == 200
         monkeypatch.setenv("SSL_CERT_FILE", str(certificate))
         async with trusting(rig, issuer.url):
             assert await status(rig, token) == 200
+
+
+async def test_certificates_that_are_none_are_told_at_the_start(
+    rig: ApiRig, tmp_path: Path
+) -> None:
+    rubbish = tmp_path / "ca.pem"
+    rubbish.write_text("none")
+    with pytest.raises(InvalidSetting, match=r"ca_file .* no usable certificates"):
+        async with trusting(rig, "https://localhost:1", ca_file=rubbish):
+            pass
 
 
 def write_certificate(folder: Path) -> Path:

@@ -3,6 +3,7 @@
 import asyncio
 import re
 from collections.abc import Iterator
+from typing import Any
 
 import pytest
 
@@ -100,7 +101,11 @@ async def test_unknown_keys_cost_the_issuer_one_fetch(rig: ApiRig, issuer: RealI
 async def test_an_outage_fails_nobody_whose_key_is_known(rig: ApiRig, issuer: RealIssuer) -> None:
     known = await issuer.token()
     other = make_key("other").sign(claims_of(issuer.url))
-    times = {"refresh_seconds": 0.05, "cool_down_seconds": 0.05, "stale_seconds": 60}
+    times: dict[str, Any] = {
+        "refresh_seconds": 0.05,
+        "cool_down_seconds": 0.05,
+        "stale_seconds": 60,
+    }
     async with trusting(rig, issuer.url, **times):
         assert await status(rig, known) == 200
         issuer.kill()
@@ -123,7 +128,11 @@ async def is_good(rig: ApiRig, token: str) -> bool:
 
 async def test_an_outage_has_an_end(rig: ApiRig, issuer: RealIssuer) -> None:
     token = await issuer.token()
-    times = {"refresh_seconds": 0.05, "cool_down_seconds": 0.05, "stale_seconds": 0.5}
+    times: dict[str, Any] = {
+        "refresh_seconds": 0.05,
+        "cool_down_seconds": 0.05,
+        "stale_seconds": 0.5,
+    }
     async with trusting(rig, issuer.url, **times):
         assert await status(rig, token) == 200
         issuer.kill()

@@ -2,6 +2,7 @@
 
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
+from pathlib import Path
 from typing import Any
 
 import httpx
@@ -18,11 +19,14 @@ PATH = "/v1/namespaces/a/functions"
 
 
 @asynccontextmanager
-async def trusting(rig: ApiRig, *urls: str, **changes: Any) -> AsyncIterator[None]:
+async def trusting(
+    rig: ApiRig, *urls: str, ca_file: Path | None = None, **changes: Any
+) -> AsyncIterator[None]:
     """Has the rig's API trust issuers, for groups such as `team-a`, until the end."""
     issuers = tuple(
         IssuerSettings(
             allow_http=True,
+            ca_file=ca_file,
             url=url,
             audience=AUDIENCE,
             claim="groups",
