@@ -64,6 +64,16 @@ class RunningHome:
         return home
 
     @property
+    def gateway(self) -> str:
+        """URL of its gateway."""
+        return self.facts.gateway
+
+    @property
+    def namespace(self) -> str:
+        """Where its commands are about."""
+        return "default"
+
+    @property
     def process(self) -> "subprocess.Popen[str]":
         """The supervisor."""
         assert self._process is not None, "never started"
