@@ -5,7 +5,9 @@ import json
 import os
 import shutil
 import subprocess
+from collections.abc import Mapping
 from pathlib import Path
+from typing import Any
 
 from tests.cluster.node.place import S3_PORT, read_place
 
@@ -14,7 +16,13 @@ SYSTEM = "sless-system"
 BUILDS = "sless-builds"
 
 
-def install(kubeconfig: str) -> None:
+Values = Mapping[str, Any]
+"""Of the chart, as its values.yaml has them."""
+NO_PARTS: Values = {"parts": {"enabled": False}}
+"""What watches Functions would disturb tests that are about something else."""
+
+
+def install(kubeconfig: str, values: Values = NO_PARTS) -> None:
     """Installs or upgrades it, one at a time; a failure says what Helm or kubectl said."""
     os.environ["KUBECONFIG"] = kubeconfig
     lock = read_place().cache / "chart.lock"
@@ -22,10 +30,10 @@ def install(kubeconfig: str) -> None:
     with lock.open("w") as file:
         fcntl.flock(file, fcntl.LOCK_EX)
         # Helm installs a custom resource once and never changes it.
-        _run("kubectl", "apply", "--server-side", "--force-conflicts", "-f", str(CHART / "crds"))
+        run("kubectl", "apply", "--server-side", "--force-conflicts", "-f", str(CHART / "crds"))
         release = ["upgrade", "--install", "sless", str(CHART), f"--namespace={SYSTEM}"]
-        options = ["--create-namespace", "--take-ownership", "--skip-crds"]
-        _run("helm", *release, *options, f"--set-json=builds={json.dumps(_builds())}")
+        options = ["--create-namespace", "--take-ownership", "--skip-crds", "--values=-"]
+        run("helm", *release, *options, given=json.dumps({"builds": _builds(), **values}))
 
 
 def _builds() -> dict[str, object]:
@@ -39,9 +47,18 @@ def _builds() -> dict[str, object]:
     return {"builder": builder, "reachable": reachable, "dns": [f"{ip}/32"]}
 
 
-def _run(program: str, *words: str) -> None:
+def run(program: str, *words: str, given: str | None = None) -> str:
+    """What helm or kubectl answers; it must succeed."""
+    done = attempt(program, *words, given=given)
+    assert done.returncode == 0, f"{program} {words}: {done.stdout}{done.stderr}"
+    return done.stdout
+
+
+def attempt(
+    program: str, *words: str, given: str | None = None
+) -> "subprocess.CompletedProcess[str]":
+    """Likewise, whether or not it succeeds."""
     own = read_place().program(program)
     found = own if os.access(own, os.X_OK) else shutil.which(program)
     assert found, f"{program} is missing: run make cluster-up, or put it on the PATH."
-    done = subprocess.run([found, *words], capture_output=True, text=True, check=False)
-    assert done.returncode == 0, done.stderr
+    return subprocess.run([found, *words], input=given, capture_output=True, text=True, check=False)

@@ -1,10 +1,12 @@
-"""`python -m tests.cluster.node build|up|env|down`: a Kubernetes cluster of one node."""
+"""`python -m tests.cluster.node build|up|env|down|packages|image`: a cluster of one node."""
 
 import argparse
 import sys
 
 from tests.cluster.node.commands import Unready
+from tests.cluster.node.machine import missing_packages
 from tests.cluster.node.place import TEMPORAL_UI_PORT, Place, read_place
+from tests.cluster.node.platform_image import ensure_platform_image
 from tests.cluster.node.programs import API_PROGRAMS, NODE_PROGRAMS, build
 from tests.cluster.node.up import bring_down, bring_up
 
@@ -12,7 +14,7 @@ from tests.cluster.node.up import bring_down, bring_up
 def main() -> int:
     """Does it; 1 and a sentence when it cannot be done."""
     parser = argparse.ArgumentParser(prog="cluster", description=__doc__)
-    parser.add_argument("act", choices=["build", "up", "env", "down"])
+    parser.add_argument("act", choices=["build", "up", "env", "down", "packages", "image"])
     parser.add_argument("--api-only", action="store_true", help="etcd and the API server alone")
     asked = parser.parse_args()
     try:
@@ -32,6 +34,10 @@ def _act(act: str, place: Place, *, api_only: bool) -> None:
             _tell(place)
         case "env":
             _tell(place)
+        case "packages":
+            print(" ".join(missing_packages(api_only=api_only)))  # noqa: T201  # for apt-get
+        case "image":
+            print(ensure_platform_image(place))  # noqa: T201  # for a shell
         case _:
             bring_down(place)
 

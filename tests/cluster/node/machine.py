@@ -53,9 +53,15 @@ def is_ours(folder: Path) -> bool:
 
 def check_packages(*, api_only: bool) -> None:
     """Raises `Unready` with the command that installs all that is missing."""
+    missing = missing_packages(api_only=api_only)
+    if missing:
+        raise Unready(f"Missing here: apt-get install {' '.join(missing)}")
+
+
+def missing_packages(*, api_only: bool) -> list[str]:
+    """Debian's packages that are needed and not there."""
     commands = {**API_PACKAGES, **({} if api_only else NODE_PACKAGES)}
     missing = [package for command, package in commands.items() if shutil.which(command) is None]
     if not api_only:
         missing += [package for path, package in _FILES.items() if not path.exists()]
-    if missing:
-        raise Unready(f"Missing here: apt-get install {' '.join(sorted(missing))}")
+    return sorted(missing)

@@ -1,0 +1,77 @@
+"""The platform on the cluster, as those use it who have a namespace there."""
+
+import json
+import subprocess
+import sys
+from collections.abc import Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import httpx
+
+from tests.cluster.chart import BUILDS, attempt, run
+from tests.e2e.running import plain_environ
+
+SLESS = str(Path(sys.executable).with_name("sless"))
+SECONDS = 240.0
+"""For one command: a cold build with an install, on two shared processors."""
+
+
+@dataclass(frozen=True, slots=True)
+class ClusterHome:
+    """One namespace, with the token of its service account `default`."""
+
+    namespace: str
+    api: str
+    gateway: str
+
+    def environ(self) -> Mapping[str, str]:
+        """What `sless` is told; the token is made as people make it."""
+        made = ["create", "token", "default", f"-n={self.namespace}", "--audience=sless"]
+        return {
+            **plain_environ(),
+            "SLESS_SERVER": self.api,
+            "SLESS_NAMESPACE": self.namespace,
+            "SLESS_TOKEN": run("kubectl", *made).strip(),
+        }
+
+    def sless(self, *words: str) -> "subprocess.CompletedProcess[str]":
+        """Runs a command of `sless` against it."""
+        return subprocess.run(
+            [SLESS, *words],
+            stdin=subprocess.DEVNULL,
+            capture_output=True,
+            text=True,
+            timeout=SECONDS,
+            env=dict(self.environ()),
+            check=False,
+        )
+
+    def done(self, *words: str) -> str:
+        """Likewise, and it must succeed; what it printed on stdout."""
+        result = self.sless(*words)
+        assert result.returncode == 0, f"sless {words}: {result.stdout}{result.stderr}"
+        return result.stdout
+
+    def json(self, *words: str) -> Any:
+        """Likewise with `-o json`, parsed."""
+        return json.loads(self.done(*words, "-o", "json"))
+
+    def call(self, path: str, **options: Any) -> httpx.Response:
+        """Calls a function: `path` is below `/fn/`."""
+        with httpx.Client(trust_env=False, timeout=30) as client:
+            method = options.pop("method", "GET")
+            return client.request(method, f"{self.gateway}/fn/{path}", **options)
+
+    def kubectl(self, *words: str, given: str | None = None) -> str:
+        """What it answers in the namespace; it must succeed."""
+        return run("kubectl", f"-n={self.namespace}", *words, given=given)
+
+    def left(self) -> list[str]:
+        """What is there of functions, in either namespace; Secrets and accounts are not theirs."""
+        kinds = "functions.sless.io,deployments,replicasets,pods,services,endpointslices"
+        names = ["get", "-o=name", "--ignore-not-found"]
+        own = attempt("kubectl", f"-n={self.namespace}", *names, kinds).stdout.split()
+        label = f"-l=sless.io/namespace={self.namespace}"
+        return own + attempt("kubectl", f"-n={BUILDS}", *names, "jobs,pods", label).stdout.split()
