@@ -9,9 +9,10 @@ from api.asks import Change, Write, accepted, look, write
 from api.conditions import IfMatchDep, check_match, etag
 from api.identity import FUNCTION, FUNCTIONS, FunctionDep, NamespaceDep, no_such_function
 from api.json_body import JSON, MERGE_PATCH, read_json
-from api.models import AskAccepted, FunctionBody, FunctionList, FunctionPatch
+from api.models import AskAccepted, FunctionBody, FunctionDetail, FunctionList, FunctionPatch
 from api.services import Services, ServicesDep
 from api.wanted import patch_change
+from api.warned import find_warnings
 from sless.model.function import Function, FunctionRef
 from sless.ports.functions import StoredFunction
 
@@ -56,11 +57,17 @@ async def list_functions(
     summary="Get a function",
     responses=described.problems(400),
 )
-async def get_function(ref: FunctionDep, services: ServicesDep, response: Response) -> FunctionBody:
-    """The Function with its status. Its `ETag` makes a later write conditional."""
+async def get_function(
+    ref: FunctionDep, services: ServicesDep, response: Response
+) -> FunctionDetail:
+    """The Function with its status, and what its home warns of.
+
+    Its `ETag` makes a later write conditional; warnings are no part of it.
+    """
     stored = await get_stored(services, ref)
     response.headers["ETag"] = etag(stored.function.resource_version)
-    return FunctionBody.model_validate(stored.manifest)
+    warnings = await find_warnings(services, stored)
+    return FunctionDetail.model_validate({**stored.manifest, "warnings": warnings})
 
 
 @router.patch(

@@ -161,6 +161,26 @@ class FunctionBody(Answered):
     status: Status = Status()
 
 
+class WarningBody(Answered):
+    """Something that went wrong with what carries a function, or with the Jobs of its build."""
+
+    about: str = Field(examples=["pod fn-hello-5d4c8f7b9-x2x4z"])
+    reason: str = Field(examples=["FailedScheduling"])
+    """The home's own word, or a reason of a problem."""
+    message: str
+    count: int
+    """How often it was seen."""
+    last_seen: str
+    """RFC 3339 in UTC."""
+
+
+class FunctionDetail(FunctionBody):
+    """A Function, and what its home warns of."""
+
+    warnings: list[WarningBody] | None
+    """Of the last hour, the newest first, at most ten; null when the home could not be asked."""
+
+
 class FunctionList(Answered):
     """A page of Functions by name."""
 

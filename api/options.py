@@ -40,6 +40,8 @@ class ApiOptions:
     """A silent log says something at least so often: proxies give up after 30 s or more."""
     probe_seconds: float = 2.0
     """How long each part may take to answer the readiness check."""
+    warning_seconds: float = 2.0
+    """How long a Function's answer waits for what its home warns of, which its status needs not."""
 
 
 def api_options(

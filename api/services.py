@@ -9,7 +9,7 @@ from fastapi import Depends, Request
 from api.log_feed import LogFeeds
 from api.metrics import Metrics
 from api.options import ApiOptions
-from sless.ports import Functions, Objects, Runs
+from sless.ports import Functions, Objects, Runs, Warnings
 from sless.tokens import Verifier
 
 
@@ -21,6 +21,7 @@ class Ports:
     objects: Objects
     runs: Runs
     verifier: Verifier
+    warnings: Warnings
 
 
 @dataclass(frozen=True, slots=True)

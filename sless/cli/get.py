@@ -15,6 +15,7 @@ from sless.cli.output import Json, say, say_fields, say_json, say_table
 from sless.cli.shapes import objects_at, text_at, texts_at
 from sless.cli.show import BUILD_HEADER, build_row, own_reason
 from sless.cli.texts import age, sentence
+from sless.cli.warned import say_warnings
 from sless.model.function import FunctionRef
 from sless.model.phase import Phase
 
@@ -32,7 +33,7 @@ _BUILDS = 5
 @output_option
 @click.pass_context
 def get(ctx: click.Context, *, ref: FunctionRef, output: str) -> None:
-    """Show a function: what is wanted, how it is doing, and its last builds."""
+    """Show a function: what is wanted, how it is doing, its warnings and last builds."""
     api = connect(ctx)
     manifest = api.function(ref)
     if output == "json":
@@ -43,6 +44,7 @@ def get(ctx: click.Context, *, ref: FunctionRef, output: str) -> None:
     for line in _warnings(manifest):
         say(f"\n{line}")
     _say_conditions(manifest)
+    say_warnings(manifest)
     _say_builds(api, ref)
 
 

@@ -8,6 +8,7 @@ from api.options import api_options
 from api.server import make_server
 from api.services import Ports
 from sless.adapters.kubernetes.functions import KubernetesFunctions
+from sless.adapters.kubernetes.warnings import KubernetesWarnings
 from sless.adapters.oidc_verifiers import open_verifier
 from sless.cluster.compose import check_home, open_server
 from sless.roots.archive_limits import archive_limits
@@ -31,6 +32,7 @@ async def serve(settings: Settings) -> None:
                 objects=objects,
                 runs=make_runs(settings, await connect_temporal(settings)),
                 verifier=verifier,
+                warnings=KubernetesWarnings(server, builds=settings.builder.namespace),
             )
             options = api_options(
                 settings, spool=Path(spool), archive=archive_limits(settings.limits)

@@ -1,5 +1,6 @@
 """Warnings in memory: `Warnings` for tests of the API."""
 
+import asyncio
 from collections.abc import Sequence
 
 from sless.errors import StoreUnavailable
@@ -8,10 +9,14 @@ from sless.model.warning import HomeWarning, newest
 
 
 class FakeWarnings:
-    """What a test warned of; `unavailable` makes every call fail while it is set."""
+    """What a test warned of.
+
+    While `unavailable` is set every call fails, and while `silent` is set none comes back.
+    """
 
     def __init__(self) -> None:
         self.unavailable = False
+        self.silent = False
         self.asked: list[tuple[FunctionRef, str]] = []
         """Functions and builds."""
         self._known: list[tuple[FunctionRef, HomeWarning]] = []
@@ -21,6 +26,8 @@ class FakeWarnings:
         self.asked.append((function, build))
         if self.unavailable:
             raise StoreUnavailable("The API server refuses us a right.")
+        if self.silent:
+            await asyncio.Event().wait()
         return newest(warning for owner, warning in self._known if owner == function)
 
     def warn(self, function: FunctionRef, warning: HomeWarning) -> None:

@@ -10,6 +10,7 @@ from api.services import Ports
 from sless.adapters.bundles.interpreters import find_interpreter
 from sless.adapters.oidc_verifiers import open_verifier
 from sless.adapters.sqlite.functions import SqliteFunctions
+from sless.adapters.sqlite.warnings import SqliteWarnings
 from sless.errors import RuntimeUnavailable
 from sless.local.compose import home_layout, open_database
 from sless.roots.archive_limits import archive_limits
@@ -37,6 +38,7 @@ async def serve(settings: Settings) -> None:
             objects=objects,
             runs=make_runs(settings, client),
             verifier=verifier,
+            warnings=SqliteWarnings(database),
         )
         missing: dict[str, str] = {}
         options = api_options(

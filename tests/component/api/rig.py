@@ -25,6 +25,7 @@ from sless.ports.functions import StoredFunction
 from sless.tokens import SigningKey, Verifier, ensure_signing_key
 from tests.fakes.objects import MemoryObjects
 from tests.fakes.runs import FakeRuns
+from tests.fakes.warnings import FakeWarnings
 
 HELLO = FunctionRef("default", "hello")
 PATH = "/v1/namespaces/default/functions/hello"
@@ -61,6 +62,7 @@ class ApiRig:
     key: SigningKey
     objects: MemoryObjects = field(default_factory=MemoryObjects)
     runs: FakeRuns = field(default_factory=FakeRuns)
+    warnings: FakeWarnings = field(default_factory=FakeWarnings)
     verifier: Verifier | None = None
     """Without one, that of the key."""
     functions: SqliteFunctions = field(init=False)
@@ -75,7 +77,7 @@ class ApiRig:
         self.options = replace(self.options, **changes)
         self.options.spool.mkdir(exist_ok=True)
         verifier = self.verifier or self.key.verifier()
-        ports = Ports(self.functions, self.objects, self.runs, verifier)
+        ports = Ports(self.functions, self.objects, self.runs, verifier, self.warnings)
         self.app = create_app(ports, self.options)
 
     def token(self, *namespaces: str, ttl: timedelta = HOUR) -> str:

@@ -78,7 +78,8 @@ async def test_another_verifier_can_take_the_place(rig: ApiRig) -> None:
         async def verify(self, token: str) -> Identity:
             return Identity(token, ("default",))
 
-    rig.app = create_app(Ports(rig.functions, rig.objects, rig.runs, Trusting()), rig.options)
+    ports = Ports(rig.functions, rig.objects, rig.runs, Trusting(), rig.warnings)
+    rig.app = create_app(ports, rig.options)
     async with rig.client(token="anyone") as client:
         assert reason_of(await client.get(PATH), 404) == "FunctionNotFound"
 
