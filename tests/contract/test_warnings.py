@@ -16,7 +16,7 @@ from sless.model.warning import MESSAGE_MAX, WARNINGS_MAX, HomeWarning
 from sless.ports import Warnings
 from tests.fakes.warnings import FakeWarnings
 
-HELLO = FunctionRef("team", "hello")
+HELLO = FunctionRef("warned", "hello")
 BUILD = "0123456789ab"
 REVISION = Revision(image="x@sha256:1", build=BUILD, runtime="python3.11")
 
@@ -86,11 +86,11 @@ async def test_a_warning_says_all_there_is(warnings: Warnings, warn: Warn) -> No
 
 
 async def test_others_warnings_stay_theirs(warnings: Warnings, warn: Warn) -> None:
-    longer, elsewhere = FunctionRef("team", "hello-you"), FunctionRef("other", "hello")
+    longer, elsewhere = FunctionRef("warned", "hello-you"), FunctionRef("warned-too", "hello")
     await warn(longer, message="Longer.")
     await warn(elsewhere, message="Elsewhere.")
     assert await find(warnings) == []
-    assert await find(warnings, FunctionRef("team", "hell")) == []
+    assert await find(warnings, FunctionRef("warned", "hell")) == []
     assert "Longer." in (await find(warnings, longer))[0].message
     assert "Elsewhere." in (await find(warnings, elsewhere))[0].message
 
