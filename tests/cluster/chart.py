@@ -1,11 +1,12 @@
 """The chart, installed into the cluster of the tests."""
 
+import contextlib
 import fcntl
 import json
 import os
 import shutil
 import subprocess
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import Any
 
@@ -25,15 +26,22 @@ NO_PARTS: Values = {"parts": {"enabled": False}}
 def install(kubeconfig: str, values: Values = NO_PARTS) -> None:
     """Installs or upgrades it, one at a time; a failure says what Helm or kubectl said."""
     os.environ["KUBECONFIG"] = kubeconfig
-    lock = read_place().cache / "chart.lock"
-    lock.parent.mkdir(parents=True, exist_ok=True)
-    with lock.open("w") as file:
-        fcntl.flock(file, fcntl.LOCK_EX)
+    with locked():
         # Helm installs a custom resource once and never changes it.
         run("kubectl", "apply", "--server-side", "--force-conflicts", "-f", str(CHART / "crds"))
         release = ["upgrade", "--install", "sless", str(CHART), f"--namespace={SYSTEM}"]
         options = ["--create-namespace", "--take-ownership", "--skip-crds", "--values=-"]
         run("helm", *release, *options, given=json.dumps({"builds": _builds(), **values}))
+
+
+@contextlib.contextmanager
+def locked() -> Iterator[None]:
+    """One process of the tests at a time."""
+    lock = read_place().cache / "chart.lock"
+    lock.parent.mkdir(parents=True, exist_ok=True)
+    with lock.open("w") as file:
+        fcntl.flock(file, fcntl.LOCK_EX)
+        yield
 
 
 def _builds() -> dict[str, object]:

@@ -1,27 +1,26 @@
-"""The platform, installed once for all tests here, and a namespace for each of them."""
+"""The platform, installed for all tests here, and a namespace for each of them."""
 
 import uuid
 from collections.abc import Callable, Iterator
 
 import pytest
 
-from tests.cluster.chart import Values, install, run
+from tests.cluster.chart import Values, run
 from tests.cluster.e2e.cluster_home import ClusterHome
 from tests.cluster.e2e.platform import ensure_namespace, ensure_registry_secret, install_platform
 
 
-@pytest.fixture(scope="session")
-def platform(kubeconfig: str) -> Iterator[Values]:
-    """The values it was installed with; afterwards its parts are gone."""
-    yield install_platform(kubeconfig)
-    install(kubeconfig)
+@pytest.fixture(scope="session", autouse=True)
+def installed(kubeconfig: str) -> Values:
+    """The values it was installed with. Its parts stay: other tests' sessions remove them."""
+    return install_platform(kubeconfig)
 
 
 @pytest.fixture
-def make_home(platform: Values) -> Iterator[Callable[[], ClusterHome]]:
+def make_home(installed: Values) -> Iterator[Callable[[], ClusterHome]]:
     """Makes namespaces; they go with the test."""
     made: list[str] = []
-    settings = platform["settings"]
+    settings = installed["settings"]
 
     def make() -> ClusterHome:
         name = f"e2e-{uuid.uuid4().hex[:8]}"

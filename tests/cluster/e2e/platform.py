@@ -9,7 +9,7 @@ from typing import Any
 
 import yaml
 
-from tests.cluster.chart import BUILDS, SYSTEM, Values, install, run
+from tests.cluster.chart import BUILDS, SYSTEM, Values, install, locked, run
 from tests.cluster.node.images import BUILDER, NODE_BASE, PYTHON_BASE
 from tests.cluster.node.place import (
     S3_PORT,
@@ -73,7 +73,7 @@ def _ensure_secret(namespace: str, name: str, kind: str, values: Mapping[str, st
 def _our_values(place: Place) -> Values:
     one: dict[str, Any] = {"replicas": 1}
     return {
-        "image": ensure_platform_image(place),
+        "image": _ensure_image(place),
         "credentialsSecret": CREDENTIALS_SECRET,
         "registrySecret": REGISTRY_SECRET,
         "settings": _settings(place),
@@ -84,6 +84,11 @@ def _our_values(place: Place) -> Values:
         "worker": one,
         "gateway": one | {"service": _service(GATEWAY_PORT), "drainSeconds": 5},
     }
+
+
+def _ensure_image(place: Place) -> str:
+    with locked():
+        return ensure_platform_image(place)
 
 
 def _service(port: int) -> dict[str, Any]:
