@@ -2,28 +2,38 @@
 
 import asyncio
 import time
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
+from pathlib import Path
 
 import structlog
 
-from sless.errors import SlessError, Terminated
+from sless.errors import SlessError
 from sless.model.function import FunctionRef
-from sless.model.outcome import Outcome
 from sless.model.phase import Phase
-from sless.naming import build_id, build_workflow_id, function_workflow_id, outcome_key
+from sless.naming import outcome_key
 from sless.ports import Functions, Objects, Runs, Scene
-from sless.ports.runs import Run, RunState
+from sless.ports.runs import Run
 from sless.ports.scene import Standing
+from sless.watcher.due import Due, Running, group_runs
 from sless.watcher.memory import Looks, Outcomes
-from sless.watcher.reconcile import Act, Sight, Verdict, act_for, verdict_for
-from sless.watcher.status import render_status
+from sless.watcher.reconcile import (
+    Act,
+    Sight,
+    Verdict,
+    act_for,
+    verdict_for,
+)
+from sless.watcher.seeing import Seeing
+from sless.watcher.status import render_status, render_terminated
 
 IDLE_SECONDS = 1.0
 """Between looks while nothing changes: one list of running workflows a second."""
 BUSY_SECONDS = 0.25
 """Between looks while something is under way: outcomes appear in S3, which tells nobody."""
+AT_ONCE = 8
+"""Functions judged at the same time: S3 and the API server answer more than one."""
 
 log = structlog.get_logger()
 
@@ -37,58 +47,82 @@ class Watcher:
     objects: Objects
     runs: Runs
     gateway_url: str
+    heartbeat: Path | None = None
+    """Touched at the end of each whole pass, for a probe: without one for a minute, we hang."""
     outcomes: Outcomes = field(init=False)
+    seeing: Seeing = field(init=False)
     looks: Looks = field(default_factory=Looks)
-    last_pass: float = 0.0
-    """`time.monotonic` of the last whole pass: what a health check looks at."""
+    due: Due = field(default_factory=Due)
     _running: Mapping[str, Run] = field(default_factory=dict)
+    _of_function: Running = field(default_factory=dict)
     _listed: float = float("-inf")
 
     def __post_init__(self) -> None:
         self.outcomes = Outcomes(self.objects)
+        self.seeing = Seeing(self.objects, self.runs, self.outcomes)
 
     async def run(self) -> None:
         """Until cancelled; an outage is waited out."""
         while True:
             try:
                 busy = await self.pass_once()
+                self._beat()
                 await self.scene.changed(seconds=BUSY_SECONDS if busy else IDLE_SECONDS)
             except SlessError as error:
                 log.warning("pass failed", reason=error.reason, message=error.message)
                 await asyncio.sleep(IDLE_SECONDS)
 
     async def pass_once(self) -> bool:
-        """Judges every Function once; whether something is under way."""
-        standings = await self.scene.look()
+        """Judges every Function of which something changed; whether something is under way."""
+        standings = {each.stored.function.ref: each for each in await self.scene.look()}
         await self._list_runs()
         await self._end_orphans(standings)
-        under_way = False
-        for standing in standings:
-            under_way |= await self._judge(standing)
-        self.outcomes.keep_only(standing.stored.function.ask for standing in standings)
-        self.last_pass = time.monotonic()
-        return under_way
+        due = iter(self.due.pick(standings, self._of_function))
+        async with asyncio.TaskGroup() as judging:
+            for _ in range(AT_ONCE):
+                judging.create_task(self._judge_each(due))
+        return bool(self.due.under_way)
+
+    async def _judge_each(self, due: Iterator[Standing]) -> None:
+        for standing in due:
+            runs = self._of_function.get(standing.stored.function.ref, ())
+            self.due.note(standing, runs, settled=await self._judge(standing) and not runs)
+
+    def _beat(self) -> None:
+        if self.heartbeat is not None:
+            self.heartbeat.touch()
 
     async def _list_runs(self) -> None:
         if time.monotonic() - self._listed < IDLE_SECONDS:
             return
-        self._running = {run.workflow_id: run for run in await self.runs.running()}
+        running = await self.runs.running()
+        self._running = {run.workflow_id: run for run in running}
+        self._of_function = group_runs(running)
         self._listed = time.monotonic()
 
-    async def _end_orphans(self, standings: Sequence[Standing]) -> None:
+    async def _end_orphans(self, standings: Mapping[FunctionRef, Standing]) -> None:
         """Runs of Functions that are gone: a look lets them see that and clean up."""
-        present = {standing.stored.function.ref for standing in standings}
-        gone = {run.function for run in self._running.values()} - present
-        self.looks.keep_only(present | gone)
+        gone = self._of_function.keys() - standings.keys()
+        self._forget(standings, gone)
         for ref in gone:
             await self._look(ref, about="gone")
 
+    def _forget(
+        self, standings: Mapping[FunctionRef, Standing], gone: Iterable[FunctionRef]
+    ) -> None:
+        """What is remembered of Functions that are no more."""
+        self.looks.keep_only([*standings, *gone])
+        self.due.keep_only(standings.keys())
+        self.outcomes.keep_only(each.stored.function.ask for each in standings.values())
+
     async def _judge(self, standing: Standing) -> bool:
+        """Judges it, and does what follows; whether it is settled, whatever its runs do."""
         try:
-            sight = await self._see(standing)
-            await self._act(sight)
+            sight = await self.seeing.see(standing, self._running)
+            act = act_for(sight)
+            await self._act(act, sight)
             verdict = verdict_for(sight)
-            await self._tell(standing, sight, verdict)
+            written = await self._tell(standing, sight, verdict)
         except SlessError as error:
             log.warning(
                 "function not judged",
@@ -96,33 +130,11 @@ class Watcher:
                 reason=error.reason,
                 message=error.message,
             )
-            return True
-        return sight.outcome is None or verdict.phase is Phase.DEPLOYING
+            return False
+        answered = sight.outcome is not None and verdict.phase is not Phase.DEPLOYING
+        return answered and act is Act.NOTHING and not written
 
-    async def _see(self, standing: Standing) -> Sight:
-        function = standing.stored.function
-        workflow_id = function_workflow_id(function.namespace, function.name)
-        build = build_workflow_id(function.namespace, function.name, build_id(function.spec.s3_key))
-        outcome = await self.outcomes.find(function)
-        run = self._running.get(workflow_id)
-        last = await self.runs.find(workflow_id) if run is None and outcome is None else None
-        if last is not None and last.state is RunState.RUNNING:
-            run = last  # The list is a second behind.
-        return Sight(
-            function=function,
-            outcome=outcome,
-            repair=await self.outcomes.find_repair(function) if outcome is not None else None,
-            uploaded=outcome is not None or await self.objects.exists(function.spec.s3_key),
-            deployment=standing.deployment,
-            routed=standing.routed,
-            function_run=run,
-            build_run=self._running.get(build),
-            last_run=last,
-            previous=_previous_phase(standing),
-        )
-
-    async def _act(self, sight: Sight) -> None:
-        act = act_for(sight)
+    async def _act(self, act: Act, sight: Sight) -> None:
         if act is Act.LOOK:
             about = f"{sight.function.ask} {sight.outcome is not None}"
             await self._look(sight.function.ref, about=about, sight=sight)
@@ -136,25 +148,13 @@ class Watcher:
             log.info("look sent", function=str(ref), about=about)
 
     async def _record_terminated(self, sight: Sight) -> None:
-        function, run = sight.function, sight.last_run
-        outcome = Outcome(
-            namespace=function.namespace,
-            name=function.name,
-            ask=function.ask,
-            phase=Phase.CANCELLED,
-            reason=Terminated.reason,
-            message="The function's workflow was terminated.",
-            s3_key=function.spec.s3_key,
-            build=build_id(function.spec.s3_key),
-            runtime=function.spec.runtime,
-            workflow_id=run.workflow_id if run is not None else "",
-            run_id=run.run_id if run is not None else "",
-            ended_at=_now(),
-        )
+        function = sight.function
         key = outcome_key(function.namespace, function.name, function.uid, function.generation)
+        outcome = render_terminated(sight, now=_now())
         await self.objects.put_if_absent(key, outcome.to_json())
 
-    async def _tell(self, standing: Standing, sight: Sight, verdict: Verdict) -> None:
+    async def _tell(self, standing: Standing, sight: Sight, verdict: Verdict) -> bool:
+        """Writes the status; whether it was another one."""
         function = sight.function
         previous = standing.stored.manifest.get("status") or {}
         status = render_status(
@@ -164,16 +164,12 @@ class Watcher:
             previous=previous,
             now=_now(),
         )
-        if status != previous:
-            await self.functions.write_status(
-                function.namespace, function.name, uid=function.uid, status=status
-            )
-
-
-def _previous_phase(standing: Standing) -> Phase | None:
-    status = standing.stored.manifest.get("status") or {}
-    same = status.get("observedGeneration") == standing.stored.function.generation
-    return Phase(status["phase"]) if same and status.get("phase") else None
+        if status == previous:
+            return False
+        await self.functions.write_status(
+            function.namespace, function.name, uid=function.uid, status=status
+        )
+        return True
 
 
 def _now() -> str:

@@ -77,6 +77,11 @@ def act_for(sight: Sight) -> Act:
     return Act.NOTHING if isinstance(next_step(seen), Finish) else Act.LOOK
 
 
+def may_need_repair(sight: Sight) -> bool:
+    """Whether it makes a difference if a note says that a vanished image cannot be built again."""
+    return act_for(sight) is Act.LOOK or verdict_for(sight).phase is Phase.DEPLOYING
+
+
 def _terminated(sight: Sight) -> bool:
     run = sight.last_run
     return run is not None and run.state is RunState.TERMINATED and run.ask == sight.function.ask

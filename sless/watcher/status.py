@@ -1,8 +1,10 @@
-"""Renders a Function's status from what was judged. Pure."""
+"""Renders a Function's status, and a terminated run's outcome, from what was judged. Pure."""
 
 from collections.abc import Mapping
 from typing import Any
 
+from sless.errors import Terminated
+from sless.model.outcome import Outcome
 from sless.model.phase import Phase
 from sless.naming import build_id
 from sless.watcher.reconcile import Sight, Verdict
@@ -35,6 +37,25 @@ def render_status(
     elif sight.outcome is not None and sight.outcome.image:
         status["image"] = sight.outcome.image
     return status | _serving(sight)
+
+
+def render_terminated(sight: Sight, *, now: str) -> Outcome:
+    """The outcome that a terminated run could not write."""
+    function, run = sight.function, sight.last_run
+    return Outcome(
+        namespace=function.namespace,
+        name=function.name,
+        ask=function.ask,
+        phase=Phase.CANCELLED,
+        reason=Terminated.reason,
+        message="The function's workflow was terminated.",
+        s3_key=function.spec.s3_key,
+        build=build_id(function.spec.s3_key),
+        runtime=function.spec.runtime,
+        workflow_id=run.workflow_id if run is not None else "",
+        run_id=run.run_id if run is not None else "",
+        ended_at=now,
+    )
 
 
 def _serving(sight: Sight) -> dict[str, Any]:

@@ -13,10 +13,13 @@ from sless.adapters.sqlite.database import Database
 from sless.adapters.sqlite.functions import SqliteFunctions
 from sless.adapters.sqlite.scene import SqliteScene
 from sless.model.function import Function
-from sless.naming import S3Key, outcome_key
+from sless.model.outcome import Outcome
+from sless.model.phase import Phase
+from sless.naming import S3Key, build_id, outcome_key, repair_key
 from sless.watcher.loop import Watcher
 from tests.fakes.objects import MemoryObjects
 from tests.fakes.runs import FakeRuns
+from tests.fixtures.waiting import until
 
 DEADLINE = 20.0
 """Seconds; the machines are shared."""
@@ -34,19 +37,32 @@ class Home:
         self.functions = SqliteFunctions(self.database)
 
     @asynccontextmanager
-    async def watched(self) -> AsyncIterator["asyncio.Task[None]"]:
-        """With the watcher's loop under way."""
+    async def watching(self, *, heartbeat: Path | None = None) -> AsyncIterator[Watcher]:
+        """A watcher, at rest."""
         scene = SqliteScene(self.database, progress_deadline=60)
-        watcher = Watcher(scene, self.functions, self.objects, FakeRuns(), "http://gateway.test")
-        task = asyncio.create_task(watcher.run())
-        try:
-            yield task
-        finally:
-            task.cancel()
-            with suppress(asyncio.CancelledError):
-                await task
-            await scene.close()
-            self.database.close()
+        url = "http://gateway.test"
+        yield Watcher(scene, self.functions, self.objects, FakeRuns(), url, heartbeat=heartbeat)
+        await scene.close()
+        self.database.close()
+
+    @asynccontextmanager
+    async def watched(
+        self, *, heartbeat: Path | None = None
+    ) -> AsyncIterator["asyncio.Task[None]"]:
+        """With the watcher's loop under way."""
+        async with self.watching(heartbeat=heartbeat) as watcher:
+            task = asyncio.create_task(watcher.run())
+            try:
+                yield task
+            finally:
+                task.cancel()
+                with suppress(asyncio.CancelledError):
+                    await task
+
+    def answer(self, function: Function, phase: Phase) -> None:
+        """Records the outcome of its first ask."""
+        key = outcome_key(function.namespace, function.name, function.uid, 1)
+        self.objects.content[key] = outcome(function, phase).to_json()
 
     async def ask(self, name: str) -> Function:
         """A Function whose zip is there."""
@@ -64,6 +80,20 @@ class Home:
                 if found := stored.manifest["status"]:
                     return dict(found)
                 await asyncio.sleep(0.02)
+
+
+def outcome(function: Function, phase: Phase, reason: str = "") -> Outcome:
+    return Outcome(
+        namespace=function.namespace,
+        name=function.name,
+        ask=function.ask,
+        phase=phase,
+        reason=reason or phase.value,
+        message="",
+        s3_key=function.spec.s3_key,
+        build=build_id(function.spec.s3_key),
+        runtime=function.spec.runtime,
+    )
 
 
 async def test_it_waits_a_store_out_that_is_away(tmp_path: Path) -> None:
@@ -87,3 +117,67 @@ async def test_an_outcome_that_cannot_be_read_is_its_functions_trouble_alone(
     await home.ask("hello")
     async with home.watched():
         assert (await home.status("hello"))["phase"] == "Pending"
+
+
+class CountedObjects(MemoryObjects):
+    """Counts what is read."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.read = 0
+
+    async def find(self, key: str) -> bytes | None:
+        self.read += 1
+        return await super().find(key)
+
+
+async def test_what_is_settled_costs_a_pass_nothing(tmp_path: Path) -> None:
+    objects = CountedObjects()
+    home = Home(tmp_path / "home.db", objects=objects)
+    for number in range(20):
+        home.answer(await home.ask(f"f-{number}"), Phase.FAILED)
+    async with home.watching() as watcher:
+
+        async def rests() -> bool:
+            return not await watcher.pass_once()
+
+        await until(rests, pause=0.1)
+        objects.read = 0
+        assert not await watcher.pass_once()
+        assert objects.read == 0
+        await home.ask("another")
+        assert await watcher.pass_once()
+        assert 0 < objects.read < 5
+
+
+async def test_the_note_of_a_failed_repair_is_read_where_nothing_serves(tmp_path: Path) -> None:
+    home = Home(tmp_path / "home.db")
+    lost = await home.ask("lost")
+    home.answer(lost, Phase.READY)
+    note = outcome(lost, Phase.FAILED, "BuildFailed")
+    home.objects.content[repair_key("ns", "lost", lost.uid, 1)] = note.to_json()
+    async with home.watching() as watcher:
+        await watcher.pass_once()
+        assert (await home.status("lost"))["reason"] == "BuildFailed"
+
+
+async def test_each_whole_pass_is_a_heartbeat(tmp_path: Path) -> None:
+    home = Home(tmp_path / "home.db")
+    await home.ask("hello")
+    heartbeat = tmp_path / "heartbeat"
+    async with home.watched(heartbeat=heartbeat):
+        await until(heartbeat.exists)
+        heartbeat.unlink()
+        await until(heartbeat.exists)
+        home.objects.unavailable = True  # one Function's trouble is none of the loop's
+        heartbeat.unlink()
+        await until(heartbeat.exists)
+
+
+async def test_without_a_scene_there_is_no_heartbeat(tmp_path: Path) -> None:
+    heartbeat = tmp_path / "heartbeat"
+    home = Home(tmp_path / "away" / "home.db")
+    async with home.watched(heartbeat=heartbeat) as watching:
+        done, _ = await asyncio.wait([watching], timeout=1.5)
+        assert not done
+        assert not heartbeat.exists()
