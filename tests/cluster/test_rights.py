@@ -12,6 +12,8 @@ REVIEWS = Resource("authorization.k8s.io/v1", "subjectaccessreviews", "SubjectAc
 MAY = [
     ("api", "patch", "sless.io/functions", "team"),
     ("api", "delete", "sless.io/functions", "team"),
+    ("api", "list", "/events", "team"),
+    ("api", "list", "/events", BUILDS),
     ("worker", "get", "sless.io/functions", "team"),
     ("worker", "patch", "apps/deployments", "team"),
     ("worker", "create", "/services", "team"),
@@ -26,6 +28,8 @@ MAY_NOT = [
     ("api", "patch", "sless.io/functions/status", "team"),
     ("api", "create", "apps/deployments", "team"),
     ("api", "list", "/secrets", "team"),
+    ("api", "list", "/pods", "team"),
+    ("api", "list", "/pods", BUILDS),
     ("api", "create", "batch/jobs", BUILDS),
     ("worker", "patch", "sless.io/functions", "team"),
     ("worker", "patch", "sless.io/functions/status", "team"),
