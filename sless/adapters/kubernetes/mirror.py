@@ -32,7 +32,7 @@ class Mirror(Generic[T]):
     read: Callable[[Object], T | None]
     group: Callable[[T], Hashable] = _together
     """What an object belongs to, for `among` and `changed`."""
-    changed: Callable[[Hashable], None] = _ignore
+    changed: Callable[[Any], None] = _ignore
     """Told the group of what came, went, or became something unequal."""
     listed: bool = False
     """Whether everything there was has been told once."""

@@ -13,8 +13,8 @@ from sless.model.deployment import Availability, Progress
 
 Object = Mapping[str, Any]
 
-_REVISION = "deployment.kubernetes.io/revision"
-_HASH = "pod-template-hash"
+REVISION_ANNOTATION = "deployment.kubernetes.io/revision"
+HASH_LABEL = "pod-template-hash"
 
 
 def judge(live: Object, *, replica_sets: Iterable[Object], pods: Iterable[Object]) -> Availability:
@@ -38,12 +38,12 @@ def judge(live: Object, *, replica_sets: Iterable[Object], pods: Iterable[Object
 
 def find_replica_set(live: Object, replica_sets: Iterable[Object]) -> Object | None:
     """The ReplicaSet of the present revision; none before the cluster made it."""
-    uid, number = live["metadata"]["uid"], _annotation(live, _REVISION)
+    uid, number = live["metadata"]["uid"], _annotation(live, REVISION_ANNOTATION)
     return next(
         (
             each
             for each in replica_sets
-            if number and _annotation(each, _REVISION) == number and _is_owned(each, uid)
+            if number and _annotation(each, REVISION_ANNOTATION) == number and _is_owned(each, uid)
         ),
         None,
     )
@@ -86,8 +86,8 @@ def _told(progress: Progress, trouble: SlessError) -> Availability:
 def _pods_of(replica_set: Object | None, pods: Iterable[Object]) -> list[Object]:
     if replica_set is None:
         return []
-    wanted = replica_set["metadata"]["labels"][_HASH]
-    return [pod for pod in pods if pod["metadata"]["labels"].get(_HASH) == wanted]
+    wanted = replica_set["metadata"]["labels"][HASH_LABEL]
+    return [pod for pod in pods if pod["metadata"]["labels"].get(HASH_LABEL) == wanted]
 
 
 def _annotation(thing: Object, name: str) -> str:
