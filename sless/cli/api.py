@@ -43,11 +43,10 @@ class Api:
         params: dict[str, str],
         body: Iterator[bytes],
         headers: dict[str, str],
-    ) -> AskReply:
-        """Sends a zip, which is an ask."""
+    ) -> Json:
+        """Sends a zip, which is an ask unless `params` say otherwise."""
         path = f"{path_of(ref)}/code"
-        reply = self.connection.fetch("PUT", path, params=params, content=body, headers=headers)
-        return parse_ask(reply)
+        return self.connection.fetch("PUT", path, params=params, content=body, headers=headers)
 
     def patch(self, ref: FunctionRef, spec: Json, *, version: str = "") -> AskReply:
         """Changes settings, which is an ask; refused if the version is given and another now."""
