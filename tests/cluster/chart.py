@@ -13,25 +13,35 @@ from typing import Any
 from tests.cluster.node.place import S3_PORT, read_place
 
 CHART = Path(__file__).parents[2] / "k8s" / "chart"
-SYSTEM = "sless-system"
+RELEASE, SYSTEM = "sless", "sless-system"
 BUILDS = "sless-builds"
 
 
 Values = Mapping[str, Any]
 """Of the chart, as its values.yaml has them."""
 NO_PARTS: Values = {"parts": {"enabled": False}}
-"""What watches Functions would disturb tests that are about something else."""
+NO_WATCHER: Values = {"watcher": {"replicas": 0}}
 
 
-def install(kubeconfig: str, values: Values = NO_PARTS) -> None:
+def install_quietly(kubeconfig: str) -> None:
+    """As it is here, without a watcher: its writes would disturb tests about something else."""
+    os.environ["KUBECONFIG"] = kubeconfig
+    if attempt("helm", "status", RELEASE, f"--namespace={SYSTEM}").returncode == 0:
+        install(kubeconfig, NO_WATCHER, "--reset-then-reuse-values")
+    else:
+        install(kubeconfig, NO_PARTS)
+
+
+def install(kubeconfig: str, values: Values, *options: str) -> None:
     """Installs or upgrades it, one at a time; a failure says what Helm or kubectl said."""
     os.environ["KUBECONFIG"] = kubeconfig
     with locked():
         # Helm installs a custom resource once and never changes it.
         run("kubectl", "apply", "--server-side", "--force-conflicts", "-f", str(CHART / "crds"))
-        release = ["upgrade", "--install", "sless", str(CHART), f"--namespace={SYSTEM}"]
-        options = ["--create-namespace", "--take-ownership", "--skip-crds", "--values=-"]
-        run("helm", *release, *options, given=json.dumps({"builds": _builds(), **values}))
+        release = ["upgrade", "--install", RELEASE, str(CHART), f"--namespace={SYSTEM}"]
+        usual = ["--create-namespace", "--take-ownership", "--skip-crds", "--values=-"]
+        given = json.dumps({"builds": _builds(), **values})
+        run("helm", *release, *usual, *options, given=given)
 
 
 @contextlib.contextmanager

@@ -6,7 +6,7 @@ from collections.abc import AsyncIterator
 import pytest
 
 from sless.adapters.kubernetes.client import ApiServer, connect
-from tests.cluster.chart import install
+from tests.cluster.chart import install_quietly
 
 pytest.register_assert_rewrite("tests.contract")
 
@@ -23,7 +23,7 @@ def kubeconfig() -> str:
 @pytest.fixture(scope="session", autouse=True)
 def installed(kubeconfig: str) -> None:
     """The chart as it is here, the custom resource included."""
-    install(kubeconfig)
+    install_quietly(kubeconfig)
 
 
 @pytest.fixture
