@@ -105,7 +105,9 @@ async def read_body(reader: asyncio.StreamReader, head: bytes) -> bytes:
 
 
 @contextlib.asynccontextmanager
-async def upstream(handle: Handler, *, drains: bool = False) -> AsyncIterator[Upstream]:
+async def upstream(
+    handle: Handler, *, drains: bool = False, host: str = "127.0.0.1"
+) -> AsyncIterator[Upstream]:
     """A server; one that drains answers what it has begun, and closes everything then."""
     busy: set[bytes] = set()
     open_writers: set[asyncio.StreamWriter] = set()
@@ -123,7 +125,7 @@ async def upstream(handle: Handler, *, drains: bool = False) -> AsyncIterator[Up
         writer.close()
         open_writers.discard(writer)
 
-    server = await asyncio.start_server(serve, "127.0.0.1", 0, backlog=2_048)
+    server = await asyncio.start_server(serve, host, 0, backlog=2_048)
     served = Upstream(server.sockets[0].getsockname()[1])
     async with server:
         yield served
