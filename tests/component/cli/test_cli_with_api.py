@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from sless.model.phase import Phase
-from sless.naming import build_id
+from sless.naming import build_id, parse_s3_key
 from tests.component.api.rig import ApiRig, make_rig
 from tests.component.cli.conftest import Cli
 from tests.component.cli.scripted_api import RunningServer
@@ -128,6 +128,87 @@ async def test_deploy_follows_the_status_and_the_log_to_the_end(
     await _say(rig, "Ready")
     out, err = await asyncio.to_thread(command.communicate)
     assert (command.returncode, out) == (0, b"http://gateway.test/fn/default/hello/\n"), err
+
+
+async def test_an_upload_alone_stores_the_zip_and_asks_for_nothing(
+    sless: Cli, rig: ApiRig, hello: Path
+) -> None:
+    done = sless("upload", str(hello))
+    key = parse_s3_key(done.text.removesuffix("\n"))
+    assert (done.code, key.namespace, key.name) == (0, "default", "hello-world")
+    assert key.runtime == "python3.11"
+    assert await rig.objects.exists(str(key))
+    assert await rig.functions.find("default", "hello-world") is None
+    assert rig.runs.looks == []
+    told = ["Named it hello-world", "Packed 1 file for python3.11", "Uploaded "]
+    assert [text for text in told if text not in done.err] == []
+    assert "unchanged" not in done.err
+    again = sless("upload", str(hello))
+    assert (again.code, again.out) == (0, done.out)
+    assert f"this zip was there already (build {build_id(str(key))})." in again.err
+
+
+async def test_an_upload_alone_is_json_as_the_api_answered(sless: Cli, hello: Path) -> None:
+    first = json.loads(sless("upload", str(hello), "--name", "shop", "-o", "json").out)
+    key = parse_s3_key(first["s3Key"])
+    assert set(first) == {"namespace", "name", "s3Key", "build", "sha256", "size", "created"}
+    assert (first["name"], first["sha256"], first["created"]) == ("shop", key.sha256, True)
+    again = json.loads(sless("upload", str(hello), "--name", "shop", "-o", "json").out)
+    assert again == first | {"created": False}
+
+
+async def test_an_upload_s_manifest_is_a_function_s(sless: Cli, rig: ApiRig, hello: Path) -> None:
+    words = ("upload", str(hello), "-n", "team-a", "--runtime", "node20")
+    done = sless(*words, "-o", "manifest", SLESS_TOKEN=rig.token("team-a"))
+    manifest = json.loads(done.out)
+    assert (done.code, manifest) == (
+        0,
+        {
+            "apiVersion": "sless.io/v1alpha1",
+            "kind": "Function",
+            "metadata": {"name": "hello-world", "namespace": "team-a"},
+            "spec": {"s3Key": sless(*words).text.strip(), "runtime": "node20"},
+        },
+    )
+    made = await rig.functions.create(
+        "team-a", "hello-world", spec=manifest["spec"], manager="kubectl"
+    )
+    assert await rig.objects.exists(made.function.spec.s3_key)
+
+
+async def test_an_upload_alone_keeps_the_function_s_runtime_and_the_function(
+    sless: Cli, rig: ApiRig, hello: Path, deploy: tuple[str, ...]
+) -> None:
+    assert sless(*deploy, "--runtime", "node20").code == 0
+    before = await rig.stored()
+    (hello / "more.py").write_text("")
+    done = sless("upload", str(hello), "--name", "hello")
+    assert parse_s3_key(done.text.strip()).runtime == "node20"
+    assert await rig.stored() == before
+
+
+@pytest.mark.parametrize(
+    ("words", "code", "says"),
+    [
+        (["empty"], 1, "[ArchiveEmpty]"),
+        (["text"], 2, "do not tell the runtime"),
+        (["app", "--runtime", "cobol85"], 2, "[RuntimeUnsupported]"),
+        (["app", "--name", "Nein"], 2, "cannot be a function name"),
+        (["app", "--server", "http://127.0.0.1:1"], 3, "http://127.0.0.1:1 cannot be reached"),
+    ],
+)
+async def test_an_upload_alone_that_fails_is_one_sentence(
+    sless: Cli, tmp_path: Path, *, words: list[str], code: int, says: str
+) -> None:
+    for file in ("empty", "text/a.txt", "app/a.py"):
+        path = tmp_path / file
+        path.parent.mkdir(exist_ok=True)
+        path.write_text("") if path.suffix else path.mkdir()
+    done = sless("upload", *words, "-o", "manifest")
+    assert (done.code, done.out) == (code, b"")
+    last = done.err.splitlines()[-1]
+    assert last.startswith("Error: ")
+    assert says in last
 
 
 async def _say(rig: ApiRig, phase: str) -> None:
