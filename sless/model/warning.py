@@ -8,6 +8,8 @@ WARNINGS_MAX = 10
 """The newest ones; what is older says the same of what is gone."""
 MESSAGE_MAX = 500
 """Characters; an event may have 1024, most of them names."""
+_BEGINNING = 150
+_GAP = " … "
 
 
 @dataclass(frozen=True, slots=True)
@@ -37,4 +39,8 @@ def newest(warnings: Iterable[HomeWarning]) -> tuple[HomeWarning, ...]:
 
 def _bounded(text: str) -> str:
     line = " ".join(text.split())
-    return line if len(line) <= MESSAGE_MAX else f"{line[: MESSAGE_MAX - 1]}…"
+    if len(line) <= MESSAGE_MAX:
+        return line
+    # What went wrong is said first, and why at the very end.
+    rest = MESSAGE_MAX - _BEGINNING - len(_GAP)
+    return f"{line[:_BEGINNING]}{_GAP}{line[-rest:]}"

@@ -10,6 +10,7 @@ from pathlib import Path
 import pytest
 
 from sless.adapters.bundles.interpreters import find_interpreter
+from sless.adapters.sqlite.warnings import SqliteWarnings
 from sless.local.runner.settings import RunnerSettings
 from sless.model.deployment import Progress
 from sless.model.function import EnvVar
@@ -139,6 +140,9 @@ async def test_a_program_that_ends_is_told_with_its_last_lines(deploying: Deploy
     assert (judged.progress, judged.reason) == (Progress.FAILED, "FunctionCrashed")
     assert "exit code 7" in judged.message
     assert "the disk is on fire" in judged.message
+    (warning,) = await SqliteWarnings(deploying.home.database).find(deploying.ref, build="")
+    assert (warning.reason, warning.message) == (judged.reason, judged.message.replace("\n", " "))
+    assert warning.count > 1
 
 
 async def test_a_crash_after_ready_starts_again_and_leaves_nothing(deploying: Deploying) -> None:
@@ -157,6 +161,9 @@ async def test_a_crash_after_ready_starts_again_and_leaves_nothing(deploying: De
     second = await deploying.ready(other_than=first.pid)
     assert second.restarts == 1
     assert await deploying.get(second) == (200, b"hello")
+    (warning,) = await SqliteWarnings(deploying.home.database).find(deploying.ref, build="")
+    assert (warning.about, warning.reason) == (f"process {second.instance}", "FunctionCrashed")
+    assert (warning.count, "another one serves now" in warning.message) == (1, True)
 
 
 async def test_a_deleted_function_ends(deploying: Deploying) -> None:

@@ -106,8 +106,10 @@ async def test_the_newest_come_first_and_not_too_many(warnings: Warnings, warn: 
     assert min(found) >= stamp(began - timedelta(seconds=95))
 
 
-async def test_a_long_message_is_cut(warnings: Warnings, warn: Warn) -> None:
-    await warn(message="x" * 1000)
+async def test_a_long_message_is_cut_in_the_middle(warnings: Warnings, warn: Warn) -> None:
+    await warn(message=f"What. {'x' * 900} Why.")
     (found,) = await find(warnings)
     assert len(found.message) == MESSAGE_MAX
-    assert found.message.endswith("x…")
+    assert "What. xxx" in found.message
+    assert "xxx … xxx" in found.message
+    assert found.message.endswith("xxx Why.")

@@ -189,6 +189,11 @@ def test_another_build_is_anothers(name: str, build: str) -> None:
             "Memory cgroup out of memory",
             "A process needed more memory than its limit: Memory cgroup out of memory",
         ),
+        (
+            "FailedCreate",
+            "(combined from similar events): Error creating: no",
+            "The cluster makes no pod: no",
+        ),
         ("DeadlineExceeded", "Job was active", "The build took too long: Job was active"),
         ("BackoffLimitExceeded", "Job has", "The build's pod failed: Job has"),
         ("FailedScheduling", "", "No node takes the pod: nobody says why"),
@@ -234,6 +239,19 @@ def test_the_same_of_the_same_is_one() -> None:
     (found,) = find(second, first)
     assert (found.count, found.last_seen) == (3, "2030-01-01T11:59:00Z")
     assert len(find(first, event(about=("Pod", "fn-a-5d4c8f7b9-zzzzz")))) == 2
+
+
+@pytest.mark.parametrize(
+    ("message", "since", "told"),
+    [
+        ("Readiness probe failed: connection refused", "2030-01-01T11:58:51Z", 0),
+        ("Readiness probe failed: connection refused", "2030-01-01T11:58:50Z", 1),
+        ("Readiness probe failed: statuscode: 500", "2030-01-01T11:59:00Z", 1),
+    ],
+)
+def test_a_start_takes_its_time(message: str, since: str, told: int) -> None:
+    assert len(find(event("Unhealthy", message, firstTimestamp=since))) == told
+    assert len(find(event("Failed", message, firstTimestamp=since))) == 1
 
 
 def test_what_is_older_than_an_hour_is_over() -> None:

@@ -16,6 +16,8 @@ Object = Mapping[str, Any]
 
 _KEPT = timedelta(hours=1)
 """As long as an API server keeps events, unless it is told otherwise."""
+_START = timedelta(seconds=10)
+"""A pod is probed each second as soon as it runs, so that any start is refused some times."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -47,7 +49,7 @@ def find_told(event: Object) -> Told | None:
     reason = str(event.get("reason") or "")
     words = find_words(reason, str(event.get("message") or ""))
     seen = parse_time(last_seen(event))
-    if event.get("type") != "Warning" or not words or seen is None:
+    if event.get("type") != "Warning" or not words or seen is None or _is_start(event, seen):
         return None
     about = event.get("involvedObject") or {}
     series = event.get("series") or {}
@@ -58,6 +60,18 @@ def find_told(event: Object) -> Told | None:
         message=words,
         count=int(series.get("count") or event.get("count") or 1),
         seen=seen,
+    )
+
+
+def _is_start(event: Object, seen: datetime) -> bool:
+    """Whether nothing listens in the pod, but has had no time to."""
+    first = parse_time(event.get("firstTimestamp"))
+    refused = "connection refused" in str(event.get("message"))
+    return (
+        event.get("reason") == "Unhealthy"
+        and refused
+        and first is not None
+        and seen - first < _START
     )
 
 

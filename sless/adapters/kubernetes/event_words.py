@@ -54,9 +54,13 @@ _RULES = (
 _A_POD = re.compile(r'\bpods "[^"]*"')
 """Named anew at each try, which would make each a warning of its own."""
 
+_COMBINED = "(combined from similar events): "
+"""What a part writes in front once it has made ten events of a kind."""
+
 
 def find_words(reason: str, message: str) -> str:
     """A sentence; empty for what only repeats a state that another event explains."""
+    message = message.removeprefix(_COMBINED)
     if message in EMPTY:
         return ""
     for rule in _RULES:
