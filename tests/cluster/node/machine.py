@@ -17,6 +17,7 @@ NODE_PACKAGES: Mapping[str, str] = {
     "docker-registry": "docker-registry",
     "buildah": "buildah",
     "skopeo": "skopeo",
+    "socat": "socat",
     "busybox": "busybox-static",
     "debootstrap": "debootstrap",
 }

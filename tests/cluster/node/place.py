@@ -8,6 +8,8 @@ NODE = "node1"
 API_PORT, ETCD_PORT, ETCD_PEER_PORT = 6443, 2379, 2380
 REGISTRY_PORT, BASES_PORT, FILLING_PORT = 5000, 5001, 5002
 TEMPORAL_PORT, TEMPORAL_UI_PORT, S3_PORT = 7233, 8233, 8333
+TEMPORAL_INNER_PORT = 17233
+"""On the loopback; pods come by the other one."""
 SERVICES = "10.96.0.0/16"
 """Addresses of Services; the first is the API server's."""
 

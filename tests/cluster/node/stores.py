@@ -20,6 +20,7 @@ from tests.cluster.node.commands import start, stop, wait
 from tests.cluster.node.place import (
     FILLING_PORT,
     S3_PORT,
+    TEMPORAL_INNER_PORT,
     TEMPORAL_PORT,
     TEMPORAL_UI_PORT,
     Place,
@@ -86,13 +87,25 @@ def start_s3(place: Place) -> None:
 
 
 def start_temporal(place: Place) -> None:
-    """Starts the dev server and waits."""
+    """Starts the dev server, and what leads pods to it, and waits.
+
+    On an address that is neither loopback's nor all of them its own services do not find each
+    other: they listen on it and are looked for on 127.0.0.1.
+    """
     server = describe_temporal(place)
-    start(place, "temporal", server.command())
-    health = [server.command()[0], "operator", "cluster", "health", "--address", server.address]
+    start(place, "temporal", [*server.command(), f"--ui-ip={place.ip}"])
+    _wait_for_temporal(place, "temporal", server.address)
+    listen = f"TCP-LISTEN:{TEMPORAL_PORT},bind={place.ip},fork,reuseaddr"
+    start(place, "temporal-door", ["socat", listen, f"TCP:{server.address}"])
+    _wait_for_temporal(place, "temporal-door", f"{place.ip}:{TEMPORAL_PORT}")
+
+
+def _wait_for_temporal(place: Place, name: str, address: str) -> None:
+    program = describe_temporal(place).command()[0]
+    health = [program, "operator", "cluster", "health", "--address", address]
     wait(
         place,
-        "temporal",
+        name,
         lambda: subprocess.run(health, capture_output=True, check=False).returncode == 0,
     )
 
@@ -107,9 +120,9 @@ def describe_s3(place: Place) -> SeaweedServer:
 
 
 def describe_temporal(place: Place) -> TemporalServer:
-    """With its state beside the rest."""
+    """With its state beside the rest; for this machine alone."""
     return TemporalServer(
-        place.folder / "temporal.db", port=TEMPORAL_PORT, ui_port=TEMPORAL_UI_PORT, host=place.ip
+        place.folder / "temporal.db", port=TEMPORAL_INNER_PORT, ui_port=TEMPORAL_UI_PORT
     )
 
 

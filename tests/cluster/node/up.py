@@ -28,6 +28,7 @@ _ORDER = (
     "bases",
     "filling",
     "weed",
+    "temporal-door",
     "temporal",
 )
 
