@@ -42,6 +42,10 @@ MAY_NOT = [
     ("watcher", "get", "/secrets", BUILDS),
     ("gateway", "patch", "sless.io/functions/status", "team"),
     ("gateway", "get", "/secrets", "team"),
+    ("gateway", "list", "/pods", "team"),
+    ("gateway", "list", "apps/deployments", "team"),
+    ("gateway", "list", "sless.io/functions", "team"),
+    ("gateway", "patch", "discovery.k8s.io/endpointslices", "team"),
 ]
 
 
