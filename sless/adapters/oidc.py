@@ -12,7 +12,8 @@ from sless.ports.issuer import Issuer
 _DOCUMENT_BYTES = 256 * 1024
 """Keys of a large issuer with certificate chains are some 20 KiB."""
 _HEADERS = {
-    "Accept": "application/json",
+    # The second is what Kubernetes has its keys in, and nothing else.
+    "Accept": "application/json, application/jwk-set+json",
     # What nobody has to inflate cannot be a bomb.
     "Accept-Encoding": "identity",
     "User-Agent": "sless",
