@@ -17,14 +17,12 @@ from activities.look_around import Looking
 from activities.prepare_context import Preparing
 from activities.record_outcome import Recording
 from activities.roll_out import RollingOut
-from sless.dependencies import Language
 from sless.readiness import tell_ready
 from sless.roots.archive_limits import archive_limits
 from sless.roots.connect import connect_temporal, make_runs, open_objects
 from sless.roots.pipeline_ports import PipelinePorts
 from sless.roots.process import run_role
 from sless.roots.temporal_namespace import ensure_attributes, ensure_retention
-from sless.runtime import runtime_files
 from sless.settings import Settings
 from workflows.build import BuildWorkflow
 from workflows.function import FunctionWorkflow
@@ -110,7 +108,7 @@ async def open_pipeline(settings: Settings, client: Client) -> AsyncIterator[Pip
             preparing=Preparing(
                 objects,
                 home.runtimes,
-                {language: runtime_files(language) for language in Language},
+                home.runtime_files,
                 archive_limits(settings.limits),
             ),
             building=Building(

@@ -18,6 +18,8 @@ A `RUN` reads it there, so that it gets into no layer and into no history, as an
 APP_FOLDER = "/app"
 """The function's folder in the image, and its working directory."""
 RUNTIME_FOLDER = "/sless/runtime"
+RUNTIME_SITE = "site"
+"""Below it, where a context has them: the packages that Python's launcher runs on."""
 ENTRYPOINTS = {
     Language.PYTHON: ("python", f"{RUNTIME_FOLDER}/launch.py"),
     Language.NODE: ("node", f"{RUNTIME_FOLDER}/launch.mjs"),
@@ -49,7 +51,11 @@ _INSTALL = {
 }
 
 _ENVIRONMENT = {
-    Language.PYTHON: ("PYTHONUNBUFFERED=1", "PYTHONDONTWRITEBYTECODE=1"),
+    Language.PYTHON: (
+        "PYTHONUNBUFFERED=1",
+        "PYTHONDONTWRITEBYTECODE=1",
+        f"SLESS_RUNTIME_SITE={RUNTIME_FOLDER}/{RUNTIME_SITE}",
+    ),
     Language.NODE: ("NODE_ENV=production",),
 }
 

@@ -16,8 +16,12 @@ from sless.adapters.kubernetes.pod_options import deployment_options_of
 from sless.adapters.registry.connect import connect_registry
 from sless.adapters.registry.images import RegistryImages
 from sless.adapters.registry.session import Patience
+from sless.adapters.runtime_site import read_launcher_site
+from sless.archive.dockerfile import RUNTIME_SITE
 from sless.cluster.compose import open_server
+from sless.dependencies import Language
 from sless.roots.pipeline_ports import PipelinePorts
+from sless.runtime import runtime_files
 from sless.settings import RegistrySettings, Settings
 
 
@@ -36,7 +40,16 @@ async def open_ports(settings: Settings) -> AsyncIterator[PipelinePorts]:
             builder=JobBuilder(server, options, graces=graces_of(settings.builder)),
             images=images,
             runtimes=runtimes,
+            runtime_files={language: _runtime_files(language) for language in Language},
         )
+
+
+def _runtime_files(language: Language) -> dict[str, bytes]:
+    """An image brings what the launcher runs on, so that no build has to ask an index for it."""
+    files = dict(runtime_files(language))
+    if language is Language.PYTHON:
+        files |= {f"{RUNTIME_SITE}/{path}": file for path, file in read_launcher_site().items()}
+    return files
 
 
 @asynccontextmanager

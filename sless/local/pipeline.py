@@ -7,8 +7,10 @@ from sless.adapters.bundles.builder import BundleBuilder
 from sless.adapters.sqlite.deployments import SqliteDeployments
 from sless.adapters.sqlite.functions import SqliteFunctions
 from sless.archive import DEFAULT_RUNTIMES
+from sless.dependencies import Language
 from sless.local.compose import make_images, open_database
 from sless.roots.pipeline_ports import PipelinePorts
+from sless.runtime import runtime_files
 from sless.settings import Settings
 
 
@@ -23,4 +25,5 @@ async def open_ports(settings: Settings) -> AsyncIterator[PipelinePorts]:
             builder=BundleBuilder(database),
             images=make_images(settings),
             runtimes={name: kind for name, kind in DEFAULT_RUNTIMES.items() if name in offered},
+            runtime_files={language: runtime_files(language) for language in Language},
         )

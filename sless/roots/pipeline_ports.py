@@ -4,6 +4,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 
 from sless.archive import Runtime
+from sless.dependencies import Language
 from sless.ports import Builder, Deployments, Functions, Images
 
 
@@ -17,3 +18,5 @@ class PipelinePorts:
     images: Images
     runtimes: Mapping[str, Runtime]
     """On offer, by name."""
+    runtime_files: Mapping[Language, Mapping[str, bytes]]
+    """What serves a handler, by path below a context's `runtime/`."""

@@ -37,7 +37,7 @@ def test_each_kind_of_function(
     opened = open_context(files_zip(tmp_path / "a.zip", {**files, "z/z": ""}), runtime)
     assert opened.names[0] == "Dockerfile"
     assert opened.names[1:] == sorted(opened.names[1:])
-    assert ("RUN" in opened.dockerfile) == (kind is not DependencyKind.NONE)
+    assert ("\nRUN " in opened.dockerfile) == (kind is not DependencyKind.NONE)
     contents = opened.context.contents
     assert contents.dependencies.kind is kind
     expected = () if kind is DependencyKind.NONE else tuple(sorted(files))

@@ -21,7 +21,8 @@ def render(runtime: Runtime, kind: DependencyKind = DependencyKind.NONE) -> list
 def test_python_without_dependencies_installs_nothing() -> None:
     assert render(PYTHON) == [
         "FROM python:3.12-slim",
-        "ENV PORT=8080 HOME=/tmp PYTHONUNBUFFERED=1 PYTHONDONTWRITEBYTECODE=1",
+        "ENV PORT=8080 HOME=/tmp PYTHONUNBUFFERED=1 PYTHONDONTWRITEBYTECODE=1 "
+        "SLESS_RUNTIME_SITE=/sless/runtime/site",
         "COPY code/ /app/",
         "COPY runtime/ /sless/runtime/",
         "WORKDIR /app",
@@ -53,7 +54,7 @@ def test_dependencies_are_installed_before_the_code_is_copied(
 ) -> None:
     text = "\n".join(render(runtime, kind))
     assert command in text
-    order = ["FROM", "COPY dependencies/", "RUN", command, "COPY code/", "COPY runtime/", "USER"]
+    order = ["FROM", "COPY dependencies/", "RUN ", command, "COPY code/", "COPY runtime/", "USER"]
     assert sorted(order, key=text.index) == order
 
 

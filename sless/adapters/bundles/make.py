@@ -15,10 +15,10 @@ from sless.adapters.bundles.installer import (
     lay_out,
 )
 from sless.adapters.bundles.interpreter import Interpreter
-from sless.adapters.bundles.launcher import copy_launcher_site, launcher_version
 from sless.adapters.bundles.npm import MODULES, NpmInstaller
 from sless.adapters.bundles.resolutions import Resolutions, Wish
 from sless.adapters.bundles.trees import Trees, tree_key
+from sless.adapters.runtime_site import copy_launcher_site, launcher_version
 from sless.archive import FolderFiles
 from sless.dependencies import Dependencies, DependencyKind, Language, find_dependencies
 from sless.model.function import FunctionRef

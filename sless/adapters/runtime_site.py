@@ -6,7 +6,7 @@ be asked for them. They lie in a folder apart: a function sees none of them.
 
 import hashlib
 import shutil
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from importlib.metadata import distribution
 from pathlib import Path, PurePosixPath
 
@@ -14,6 +14,8 @@ LAUNCHER_PACKAGES = ("click", "h11", "uvicorn", "websockets")
 """What requirements/function.in resolves to."""
 _LEFT_OUT = frozenset({"__pycache__", ".."})
 """Compiled files, and programs outside of the package folder."""
+
+_MACHINE_CODE = frozenset({".so", ".pyd"})
 
 
 def launcher_version() -> str:
@@ -29,6 +31,17 @@ def copy_launcher_site(target: Path) -> None:
             place = target / path
             place.parent.mkdir(parents=True, exist_ok=True)
             shutil.copyfile(source, place)
+
+
+def read_launcher_site() -> Mapping[str, bytes]:
+    """Likewise in memory, for an image of any platform: no code of one machine is among them."""
+    files = {
+        path.as_posix(): source.read_bytes()
+        for name in LAUNCHER_PACKAGES
+        for source, path in _files(name)
+        if path.suffix not in _MACHINE_CODE
+    }
+    return dict(sorted(files.items()))
 
 
 def _files(name: str) -> Iterator[tuple[Path, PurePosixPath]]:
