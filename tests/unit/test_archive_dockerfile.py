@@ -21,8 +21,10 @@ def render(runtime: Runtime, kind: DependencyKind = DependencyKind.NONE) -> list
 def test_python_without_dependencies_installs_nothing() -> None:
     assert render(PYTHON) == [
         "FROM python:3.12-slim",
-        "ENV PORT=8080 HOME=/tmp PYTHONUNBUFFERED=1 PYTHONDONTWRITEBYTECODE=1 "
-        "SLESS_RUNTIME_SITE=/sless/runtime/site",
+        (
+            "ENV PORT=8080 HOME=/tmp PYTHONUNBUFFERED=1 PYTHONDONTWRITEBYTECODE=1 "
+            "SLESS_RUNTIME_SITE=/sless/runtime/site"
+        ),
         "COPY code/ /app/",
         "COPY runtime/ /sless/runtime/",
         "WORKDIR /app",
