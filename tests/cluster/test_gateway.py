@@ -15,8 +15,9 @@ from sless.adapters.kubernetes.endpoint_slices import CONTROLLER
 from sless.adapters.kubernetes.resources import ENDPOINT_SLICES
 from sless.gateway.bootstrap import GatewayPaths
 from tests.cluster.cluster_gateway import ClusterGateway, accepts, cluster_gateway, until_ready
+from tests.cluster.cut import Wire
 from tests.cluster.node.place import read_place
-from tests.cluster.severable import Way, severable
+from tests.cluster.severable import severable
 from tests.cluster.spaces import MANAGER, ensure_spaces
 from tests.component.gateway_rig import Upstream, answering, upstream
 from tests.fixtures.waiting import until
@@ -87,13 +88,13 @@ async def new() -> AsyncIterator[Upstream]:
 
 
 @pytest.fixture
-async def way(kubeconfig: str, tmp_path: Path) -> AsyncIterator[tuple[Way, Path]]:
+async def way(kubeconfig: str, tmp_path: Path) -> AsyncIterator[tuple[Wire, Path]]:
     async with severable(kubeconfig, tmp_path) as found:
         yield found
 
 
 @pytest.fixture
-async def gateway(tmp_path: Path, way: tuple[Way, Path]) -> AsyncIterator[ClusterGateway]:
+async def gateway(tmp_path: Path, way: tuple[Wire, Path]) -> AsyncIterator[ClusterGateway]:
     async with cluster_gateway(tmp_path, way[1]) as running:
         yield running
 
@@ -130,7 +131,7 @@ async def test_a_slice_that_somebody_wrote_takes_no_part(
 
 
 async def test_envoy_starts_with_what_is_ready(
-    tmp_path: Path, way: tuple[Way, Path], slices: Slices, old: Upstream
+    tmp_path: Path, way: tuple[Wire, Path], slices: Slices, old: Upstream
 ) -> None:
     await slices.put("hello", old)
     async with cluster_gateway(tmp_path, way[1], start=False) as gateway:
@@ -141,7 +142,7 @@ async def test_envoy_starts_with_what_is_ready(
 
 
 async def test_an_api_server_that_is_away_changes_nothing(
-    gateway: ClusterGateway, way: tuple[Way, Path], slices: Slices, old: Upstream, new: Upstream
+    gateway: ClusterGateway, way: tuple[Wire, Path], slices: Slices, old: Upstream, new: Upstream
 ) -> None:
     await slices.put("hello", old)
     await gateway.until_routed(HELLO, [address(old)])
@@ -156,7 +157,7 @@ async def test_an_api_server_that_is_away_changes_nothing(
 
 
 async def test_a_writer_that_comes_back_blind_leaves_the_routes(
-    gateway: ClusterGateway, way: tuple[Way, Path], slices: Slices, old: Upstream
+    gateway: ClusterGateway, way: tuple[Wire, Path], slices: Slices, old: Upstream
 ) -> None:
     await slices.put("hello", old)
     await gateway.until_routed(HELLO, [address(old)])
@@ -221,7 +222,7 @@ async def _routed(gateway: ClusterGateway) -> object:
 
 
 async def test_an_envoy_that_waits_for_its_writer_ends_too(
-    tmp_path: Path, way: tuple[Way, Path]
+    tmp_path: Path, way: tuple[Wire, Path]
 ) -> None:
     async with cluster_gateway(tmp_path, way[1], start=False) as gateway:
         gateway.start("envoy")
