@@ -14,6 +14,10 @@ POLL_SECONDS = 0.1
 LAST_LINES = 15
 
 
+_children: "dict[str, subprocess.Popen[bytes]]" = {}
+"""What this process started itself: it must also wait for its end."""
+
+
 class Unready(Exception):
     """The cluster cannot be had; one sentence or more for whoever started it."""
 
@@ -47,6 +51,7 @@ def start(
             stderr=log,
             start_new_session=True,
         )
+    _children[name] = process
     write_pid_file(_pid_file(place, name), process.pid)
 
 
@@ -60,6 +65,8 @@ def stop(place: Place, name: str, *, seconds: float = 2.0) -> None:
             time.sleep(POLL_SECONDS)
         if mark.alive:
             signal_group(mark.pid, signal.SIGKILL)
+    if child := _children.pop(name, None):
+        child.wait()
     _pid_file(place, name).unlink(missing_ok=True)
 
 
