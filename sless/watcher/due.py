@@ -12,7 +12,7 @@ from sless.watcher.memory import RECHECK_SECONDS
 EACH_SECONDS = 0.02
 """Between judging one Function and the next of those under way: each costs a read of S3, which
 tells nobody of outcomes, and so 50 reads a second are the most."""
-UNSETTLED_SECONDS = 5.0
+UNSETTLED_SECONDS = RECHECK_SECONDS
 """The longest until one under way is judged again. Its phases and its end are not waited for: its
 run, which is listed each second, tells them."""
 

@@ -105,7 +105,7 @@ def test_a_runs_new_phase_is_judged_and_its_order_is_none(clock: Clock) -> None:
     assert picks(due, standing(), running=moved) == [standing()]
 
 
-@pytest.mark.parametrize(("under_way", "pause"), [(1, EACH_SECONDS), (1000, UNSETTLED_SECONDS)])
+@pytest.mark.parametrize(("under_way", "pause"), [(1, EACH_SECONDS), (2000, UNSETTLED_SECONDS)])
 def test_what_is_under_way_comes_again_the_later_the_more_there_is(
     clock: Clock, under_way: int, pause: float
 ) -> None:
