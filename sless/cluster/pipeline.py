@@ -19,6 +19,7 @@ from sless.adapters.registry.session import Patience
 from sless.adapters.runtime_site import read_launcher_site
 from sless.archive.dockerfile import RUNTIME_SITE
 from sless.cluster.compose import open_server
+from sless.cluster.sweeper import sweeping
 from sless.dependencies import Language
 from sless.roots.pipeline_ports import PipelinePorts
 from sless.runtime import runtime_files
@@ -33,7 +34,11 @@ async def open_ports(settings: Settings) -> AsyncIterator[PipelinePorts]:
     """
     options, runtimes = job_options_of(settings), runtimes_of(settings.runtimes)
     pods = deployment_options_of(settings)
-    async with open_server(settings) as server, _open_images(settings.registry) as images:
+    async with (
+        open_server(settings) as server,
+        sweeping(server, settings.builder.namespace),
+        _open_images(settings.registry) as images,
+    ):
         yield PipelinePorts(
             functions=KubernetesFunctions(server),
             deployments=KubernetesDeployments(server, pods),

@@ -24,6 +24,7 @@ _QUIET_SECONDS = 25.0
 
 MERGE_PATCH = "application/merge-patch+json"
 JSON_PATCH = "application/json-patch+json"
+_METADATA = "application/json;as=PartialObjectMetadataList;g=meta.k8s.io;v=1"
 _APPLY_PATCH = "application/apply-patch+yaml"
 
 
@@ -81,6 +82,7 @@ class ApiServer:
         fields: str = "",
         limit: int | None = None,
         token: str = "",
+        metadata_only: bool = False,
     ) -> ObjectPage:
         """Objects of a namespace, or of all; a page of them when a limit is given.
 
@@ -93,11 +95,17 @@ class ApiServer:
             "limit": limit,
             "continue": token or None,
         }
-        status, body = await self._connection.send("GET", resource.path(namespace), query=query)
+        accept = _METADATA if metadata_only else ""
+        status, body = await self._connection.send(
+            "GET", resource.path(namespace), query=query, accept=accept
+        )
         renewed = (body.get("metadata") or {}).get("continue", "")
         if status == HTTPStatus.GONE and renewed:
             status, body = await self._connection.send(
-                "GET", resource.path(namespace), query={**query, "continue": renewed}
+                "GET",
+                resource.path(namespace),
+                query={**query, "continue": renewed},
+                accept=accept,
             )
         _check(status, body)
         listed = body.get("metadata") or {}

@@ -53,7 +53,7 @@ class Connection:
         """Closes what is open."""
         await self._client.close()  # type: ignore[no-untyped-call]
 
-    async def send(
+    async def send(  # noqa: PLR0913  # a request has this many sides, all named
         self,
         method: str,
         path: str,
@@ -61,6 +61,7 @@ class Connection:
         query: Query | None = None,
         body: Any = None,
         content: str = "",
+        accept: str = "",
     ) -> tuple[int, Object]:
         """The HTTP status and the parsed body; a body that is no JSON object is its `message`.
 
@@ -70,7 +71,7 @@ class Connection:
         patience = time.monotonic() + REQUEST_SECONDS
         while True:
             async with self.answer(
-                method, path, query=query, body=body, content=content
+                method, path, query=query, body=body, content=content, accept=accept
             ) as response:
                 pause = _pause(response)
                 if pause is None or time.monotonic() + pause > patience:
@@ -86,6 +87,7 @@ class Connection:
         query: Query | None = None,
         body: Any = None,
         content: str = "",
+        accept: str = "",
         patience: aiohttp.ClientTimeout | None = None,
     ) -> AsyncIterator[aiohttp.ClientResponse]:
         """The response while it is still arriving; raises `StoreUnavailable`, then too."""
@@ -95,7 +97,7 @@ class Connection:
                 path,
                 query_params=[(k, str(v)) for k, v in (query or {}).items() if v is not None],
                 header_params={
-                    "Accept": "application/json, */*",
+                    "Accept": accept or "application/json, */*",
                     "Content-Type": content or "application/json",
                 },
                 body=body,
