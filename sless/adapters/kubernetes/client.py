@@ -24,7 +24,7 @@ _QUIET_SECONDS = 25.0
 
 MERGE_PATCH = "application/merge-patch+json"
 JSON_PATCH = "application/json-patch+json"
-_METADATA = "application/json;as=PartialObjectMetadataList;g=meta.k8s.io;v=1"
+_METADATA = "application/json;as=PartialObjectMetadataList;g=meta.k8s.io;v=v1"
 _APPLY_PATCH = "application/apply-patch+yaml"
 
 
