@@ -73,5 +73,10 @@ class ClusterHome:
         kinds = "functions.sless.io,deployments,replicasets,pods,services,endpointslices"
         names = ["get", "-o=name", "--ignore-not-found"]
         own = attempt("kubectl", f"-n={self.namespace}", *names, kinds).stdout.split()
+        return own + self.builds("jobs,pods")
+
+    def builds(self, kinds: str = "pods") -> list[str]:
+        """Names of those in the builds' namespace that are for this one."""
         label = f"-l=sless.io/namespace={self.namespace}"
-        return own + attempt("kubectl", f"-n={BUILDS}", *names, "jobs,pods", label).stdout.split()
+        names = ["get", kinds, "-o=name", "--ignore-not-found", label]
+        return attempt("kubectl", f"-n={BUILDS}", *names).stdout.split()

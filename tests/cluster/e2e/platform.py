@@ -73,7 +73,7 @@ def _ensure_secret(namespace: str, name: str, kind: str, values: Mapping[str, st
 def _our_values(place: Place) -> Values:
     one: dict[str, Any] = {"replicas": 1}
     return {
-        "image": _ensure_image(place),
+        "image": os.environ.get("PLATFORM_IMAGE") or _ensure_image(place),
         "credentialsSecret": CREDENTIALS_SECRET,
         "registrySecret": REGISTRY_SECRET,
         "settings": _settings(place),

@@ -1,0 +1,133 @@
+"""A Function's life by kubectl alone, once its zip is stored."""
+
+import json
+import shutil
+from pathlib import Path
+from typing import Any
+
+import httpx
+import pytest
+
+from tests.cluster.e2e.cluster_home import ClusterHome
+from tests.e2e.lives import ALL, EXAMPLES, Example
+from tests.e2e.running import wait_until
+
+pytestmark = [pytest.mark.cluster, pytest.mark.timeout(900)]
+
+
+def stored(home: ClusterHome, folder: Path, name: str) -> dict[str, Any]:
+    """The manifest of a Function whose zip the API has, and nothing more."""
+    manifest = home.done("upload", str(folder), "--name", name, "-o", "manifest")
+    parsed: dict[str, Any] = json.loads(manifest)
+    return parsed
+
+
+def applied(home: ClusterHome, manifest: dict[str, Any]) -> None:
+    home.kubectl("apply", "-f", "-", given=json.dumps(manifest))
+
+
+def waited(home: ClusterHome, name: str, condition: str = "Ready") -> None:
+    """As a pipeline does."""
+    home.kubectl("wait", f"--for=condition={condition}", f"function/{name}", "--timeout=240s")
+
+
+def status_of(home: ClusterHome, name: str) -> dict[str, Any]:
+    found: dict[str, Any] = json.loads(home.kubectl("get", "fn", name, "-o=json"))["status"]
+    return found
+
+
+@pytest.mark.parametrize("example", ALL, ids=lambda example: example.name)
+def test_every_example_by_kubectl_apply(home: ClusterHome, example: Example) -> None:
+    applied(home, stored(home, EXAMPLES / example.name, example.name))
+    waited(home, example.name)
+    assert example.use(home, f"{home.namespace}/{example.name}/") == example.first
+
+
+def test_a_life_by_kubectl(home: ClusterHome, tmp_path: Path) -> None:
+    folder = tmp_path / "hello"
+    shutil.copytree(EXAMPLES / "hello", folder)
+    path = f"{home.namespace}/hello/"
+    first = stored(home, folder, "hello")
+    applied(home, first)
+    waited(home, "hello")
+    assert home.call(path).json()["message"] == "Hello, world!"
+    row = home.kubectl("get", "fn", "hello").splitlines()
+    assert row[0].split() == ["NAME", "PHASE", "RUNTIME", "IMAGE", "URL", "AGE"]
+    assert row[1].split()[1:3] == ["Ready", "python3.11"]
+
+    first["spec"]["env"] = [{"name": "GREETING", "value": "Good day"}]
+    applied(home, first)
+    waited(home, "hello", "Ready")
+    wait_until(
+        lambda: home.call(path).json()["message"] == "Good day, world!",
+        within=60,
+        what="the variable has arrived",
+    )
+
+    (folder / "handler.py").write_text("raise RuntimeError('out of luck')\n")
+    broken = stored(home, folder, "hello")
+    applied(home, broken)
+    wait_until(
+        lambda: ended(home, "Failed"), within=240, what=lambda: str(status_of(home, "hello"))
+    )
+    status = status_of(home, "hello")
+    assert status["reason"] == "HandlerImportFailed"
+    assert "out of luck" in status["message"]
+    available = next(each for each in status["conditions"] if each["type"] == "Available")
+    assert available["status"] == "True"
+    assert home.call(path).json()["message"] == "Good day, world!"
+
+    # A rollback: the earlier key, and nothing is built.
+    applied(home, first)
+    waited(home, "hello")
+    assert status_of(home, "hello")["phase"] == "Ready"
+
+    home.kubectl("delete", "fn", "hello", "--timeout=30s")
+    wait_until(lambda: not home.left(), within=60, what=lambda: f"still there: {home.left()}")
+    assert home.call(path).status_code == httpx.codes.NOT_FOUND
+
+
+def ended(home: ClusterHome, phase: str) -> bool:
+    """Whether the newest generation came to that end."""
+    found = json.loads(home.kubectl("get", "fn", "hello", "-o=json"))
+    status = found.get("status") or {}
+    seen = status.get("observedGeneration") == found["metadata"]["generation"]
+    return seen and status.get("phase") == phase
+
+
+def test_a_request_and_a_cancel_by_kubectl(home: ClusterHome, tmp_path: Path) -> None:
+    folder = tmp_path / "hello"
+    shutil.copytree(EXAMPLES / "hello", folder)
+    slow = "import time\nfrom setuptools import setup\ntime.sleep(600)\nsetup(name='slow')\n"
+    (folder / "slow").mkdir()
+    (folder / "slow" / "setup.py").write_text(slow)
+    (folder / "requirements.txt").write_text("./slow\n")
+    applied(home, stored(home, folder, "hello"))
+    wait_until(
+        lambda: status_of_or_none(home).get("phase") == "Building", within=120, what="it builds"
+    )
+    home.kubectl("annotate", "fn", "hello", "sless.io/cancel=1")
+    wait_until(
+        lambda: ended(home, "Cancelled"), within=60, what=lambda: str(status_of(home, "hello"))
+    )
+    wait_until(lambda: not home.builds(), within=60, what="nothing builds any more")
+
+    shutil.rmtree(folder / "slow")
+    (folder / "requirements.txt").unlink()
+    # The annotation stays: it is about the generation that it names.
+    applied(home, stored(home, folder, "hello"))
+    waited(home, "hello")
+    before = status_of(home, "hello")["observedGeneration"]
+    home.kubectl("patch", "fn", "hello", "--type=merge", '-p={"spec":{"request":"again"}}')
+    wait_until(
+        lambda: (
+            status_of(home, "hello")["observedGeneration"] == before + 1 and ended(home, "Ready")
+        ),
+        within=120,
+        what=lambda: str(status_of(home, "hello")),
+    )
+
+
+def status_of_or_none(home: ClusterHome) -> dict[str, Any]:
+    found: dict[str, Any] = json.loads(home.kubectl("get", "fn", "hello", "-o=json"))
+    return found.get("status") or {}
