@@ -17,7 +17,7 @@ RESYNC_SECONDS = 60.0
 """Between lists: what no watch told, such as a deletion while nobody watched, is found then."""
 RETRY_SECONDS = 1.0
 """Before an API server that failed us is asked again."""
-PAGE = 500
+PAGE = 250
 """Objects in one page of a list, so that a large cluster is never in memory as text at once."""
 
 log = structlog.get_logger()

@@ -16,6 +16,7 @@ import structlog
 from kubernetes.aio.client import Configuration
 
 from sless.adapters.kubernetes.connection import Object, read_configuration
+from sless.adapters.kubernetes.follow import PAGE
 from sless.adapters.kubernetes.resources import FUNCTIONS
 
 QUIET_SECONDS = 30
@@ -127,7 +128,7 @@ def _make_settings() -> kopf.OperatorSettings:
     settings.networking.request_timeout = QUIET_SECONDS
     settings.networking.connect_timeout = 5
     settings.networking.error_backoffs = _BACKOFFS
-    settings.watching.chunk_size = 500
+    settings.watching.chunk_size = PAGE
     settings.persistence.diffbase_storage = _NoDiffs()
     # kopf takes its own finalizer off wherever a hand put it: never ours, which nobody puts.
     settings.persistence.finalizer = "sless.io/none"
