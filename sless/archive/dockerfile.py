@@ -20,6 +20,8 @@ APP_FOLDER = "/app"
 RUNTIME_FOLDER = "/sless/runtime"
 RUNTIME_SITE = "site"
 """Below it, where a context has them: the packages that Python's launcher runs on."""
+SITE_FOLDER = "/sless/site"
+"""Where a Python function's packages lie: the launcher looks at none that the interpreter has."""
 ENTRYPOINTS = {
     Language.PYTHON: ("python", f"{RUNTIME_FOLDER}/launch.py"),
     Language.NODE: ("node", f"{RUNTIME_FOLDER}/launch.mjs"),
@@ -33,7 +35,7 @@ _READ_ENVIRONMENT = f"{{ [ ! -e {BUILD_ENVIRONMENT} ] || . {BUILD_ENVIRONMENT}; 
 _UV = (
     "python -m pip install --no-cache-dir --disable-pip-version-check --root-user-action ignore uv"
 )
-_UV_INSTALL = "uv pip install --system --no-cache --compile-bytecode"
+_UV_INSTALL = f"uv pip install --system --target {SITE_FOLDER} --no-cache --compile-bytecode"
 _UV_REMOVE = "python -m pip uninstall --yes --root-user-action ignore uv"
 _UV_EXPORT = "uv export --quiet --no-cache --frozen --no-dev --no-emit-project --no-header"
 _NPM_OPTIONS = "--omit=dev --no-audit --no-fund --no-update-notifier --cache /sless/npm"
@@ -55,6 +57,7 @@ _ENVIRONMENT = {
         "PYTHONUNBUFFERED=1",
         "PYTHONDONTWRITEBYTECODE=1",
         f"SLESS_RUNTIME_SITE={RUNTIME_FOLDER}/{RUNTIME_SITE}",
+        f"SLESS_SITE={SITE_FOLDER}",
     ),
     Language.NODE: ("NODE_ENV=production",),
 }

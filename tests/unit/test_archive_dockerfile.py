@@ -23,7 +23,7 @@ def test_python_without_dependencies_installs_nothing() -> None:
         "FROM python:3.12-slim",
         (
             "ENV PORT=8080 HOME=/tmp PYTHONUNBUFFERED=1 PYTHONDONTWRITEBYTECODE=1 "
-            "SLESS_RUNTIME_SITE=/sless/runtime/site"
+            "SLESS_RUNTIME_SITE=/sless/runtime/site SLESS_SITE=/sless/site"
         ),
         "COPY code/ /app/",
         "COPY runtime/ /sless/runtime/",
@@ -58,6 +58,18 @@ def test_dependencies_are_installed_before_the_code_is_copied(
     assert command in text
     order = ["FROM", "COPY dependencies/", "RUN ", command, "COPY code/", "COPY runtime/", "USER"]
     assert sorted(order, key=text.index) == order
+
+
+@pytest.mark.parametrize(
+    "kind",
+    [kind for kind in DependencyKind if "npm" not in kind and kind is not DependencyKind.NONE],
+)
+def test_packages_are_installed_where_the_launcher_looks(kind: DependencyKind) -> None:
+    """It looks at none of the interpreter's own."""
+    lines = render(PYTHON, kind)
+    told = dict(word.split("=") for word in lines[1].removeprefix("ENV ").split())
+    [install] = [line for line in lines if "uv pip install" in line]
+    assert f" --target {told['SLESS_SITE']} " in install
 
 
 @pytest.mark.parametrize("kind", [kind for kind in DependencyKind if "npm" not in kind])
