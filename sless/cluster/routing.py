@@ -17,7 +17,8 @@ def compute_routes(slices: Iterable[EndpointSlice]) -> tuple[Route, ...]:
     """A route for each function that has a Service, in the order of their names.
 
     A function's slices are those of the Service that we made for it: another that bears its label
-    cannot take part in its calls.
+    cannot take part in its calls. While nobody is ready, those that leave are better than nobody:
+    an evicted pod answers for as long as another takes to start, as kube-proxy has it too.
     """
     functions: dict[tuple[str, str], list[EndpointSlice]] = defaultdict(list)
     for one in slices:
@@ -33,11 +34,14 @@ def compute_routes(slices: Iterable[EndpointSlice]) -> tuple[Route, ...]:
 
 def _route(group: list[EndpointSlice]) -> Route:
     ready = {address for one in group for address in one.ready}
+    leaving = {address for one in group for address in one.leaving}
     return Route(
         namespace=group[0].namespace,
         name=group[0].function,
         # One for all, but for the moment in which the cluster renews one slice after the other.
         uid=max(one.uid for one in group),
         generation=None,
-        endpoints=tuple(Endpoint(address.host, address.port) for address in sorted(ready)),
+        endpoints=tuple(
+            Endpoint(address.host, address.port) for address in sorted(ready or leaving)
+        ),
     )

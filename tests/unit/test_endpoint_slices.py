@@ -81,6 +81,28 @@ def test_who_is_ready(given: dict[str, Any], expected: list[str]) -> None:
     assert ready(given) == expected
 
 
+@pytest.mark.parametrize(
+    ("conditions", "expected"),
+    [
+        ({"ready": False, "terminating": True}, [Address(A, 8080)]),
+        ({"ready": False, "terminating": True, "serving": False}, []),
+        ({"ready": False}, []),
+        ({}, []),
+    ],
+    ids=["leaves and answers", "leaves and answers no more", "starts", "is ready"],
+)
+def test_who_leaves(conditions: dict[str, bool], expected: list[Address]) -> None:
+    found = find_slice(live(endpoint(A, **conditions)), port="http")
+    assert found is not None
+    assert list(found.leaving) == expected
+
+
+def test_who_leaves_is_called_while_nobody_is_ready() -> None:
+    leaving = EndpointSlice("team", "fn-hello", "hello", "u-1", (), (Address(A, 8080),))
+    assert compute_routes([leaving]) == (route("hello", A),)
+    assert compute_routes([leaving, one("hello", "10.0.0.2")]) == (route("hello", "10.0.0.2"),)
+
+
 def test_a_slice_tells_whose_it_is() -> None:
     found = find_slice(live(endpoint(A)), port="http")
     assert found == EndpointSlice("team", "fn-hello", "hello", "u-1", (Address(A, 8080),))

@@ -1,7 +1,7 @@
 """EndpointSlices, as the cluster's own controller keeps them: who of a Service is ready; pure."""
 
 import ipaddress
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from typing import Any
 
@@ -17,7 +17,7 @@ _ADDRESS_TYPES = ("IPv4", "IPv6")
 
 @dataclass(frozen=True, slots=True, order=True)
 class Address:
-    """Where a ready pod listens."""
+    """Where a pod listens."""
 
     host: str
     """An IP address, without a zone."""
@@ -39,6 +39,8 @@ class EndpointSlice:
     """Likewise."""
     ready: tuple[Address, ...]
     """Those that answer and are not about to end."""
+    leaving: tuple[Address, ...] = ()
+    """Those that are, and answer still."""
 
 
 def find_slice(live: Object, *, port: str) -> EndpointSlice | None:
@@ -52,18 +54,26 @@ def find_slice(live: Object, *, port: str) -> EndpointSlice | None:
         service=labels[SERVICE_LABEL],
         function=labels.get(FUNCTION_LABEL, ""),
         uid=labels.get(UID_LABEL, ""),
-        ready=tuple(sorted(_ready(live, port))),
+        ready=tuple(sorted(_addresses(live, port, of=_is_ready))),
+        leaving=tuple(sorted(_addresses(live, port, of=_is_leaving))),
     )
 
 
-def _ready(live: Object, port: str) -> Iterator[Address]:
+def _is_ready(conditions: Object) -> bool:
+    # Silence means ready. A Service may have pods that end count as ready: those are not.
+    return conditions.get("ready") is not False and not conditions.get("terminating")
+
+
+def _is_leaving(conditions: Object) -> bool:
+    return bool(conditions.get("serving") and conditions.get("terminating"))
+
+
+def _addresses(live: Object, port: str, *, of: Callable[[Object], bool]) -> Iterator[Address]:
     number = _find_port(live, port)
     if number is None or live.get("addressType") not in _ADDRESS_TYPES:
         return
     for endpoint in live.get("endpoints") or ():
-        conditions = endpoint.get("conditions") or {}
-        # Silence means ready. A Service may have pods that end count as ready: those are not.
-        if conditions.get("ready") is False or conditions.get("terminating"):
+        if not of(endpoint.get("conditions") or {}):
             continue
         # Further addresses are the same pod's, and have no meaning.
         for host in endpoint.get("addresses", ())[:1]:
