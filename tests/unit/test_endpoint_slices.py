@@ -127,10 +127,14 @@ def test_what_anybody_could_have_written_is_no_slice(labels: dict[str, str | Non
 
 
 def one(function: str, *hosts: str, **changed: str) -> EndpointSlice:
-    given = {"namespace": "team", "service": f"fn-{function}"} | changed
+    given = {"namespace": "team", "service": f"fn-{function}", "uid": "u-1"} | changed
     addresses = tuple(Address(host, 8080) for host in hosts)
     return EndpointSlice(
-        given["namespace"], given["service"], function=function, uid="u-1", ready=addresses
+        given["namespace"],
+        given["service"],
+        function=function,
+        uid=given["uid"],
+        ready=addresses,
     )
 
 
