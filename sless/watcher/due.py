@@ -38,13 +38,14 @@ class Due:
     _judged: dict[FunctionRef, _Judged] = field(default_factory=dict)
 
     def pick(self, standings: Mapping[FunctionRef, Standing], running: Running) -> list[Standing]:
-        """Those to be judged now."""
+        """Those to be judged now; first those that wait longest."""
         now = self.clock()
-        return [
-            standing
+        due = [
+            (ref, standing)
             for ref, standing in standings.items()
             if self._is_due(self._judged.get(ref), standing, running.get(ref, ()), now)
         ]
+        return [standing for _, standing in sorted(due, key=self._since)]
 
     def note(self, standing: Standing, runs: tuple[Run, ...], *, settled: bool) -> None:
         """It was judged; `settled` when nothing is to be done or waited for."""
@@ -62,6 +63,10 @@ class Due:
         for ref in self._judged.keys() - set(functions):
             del self._judged[ref]
             self.under_way.discard(ref)
+
+    def _since(self, due: tuple[FunctionRef, Standing]) -> float:
+        judged = self._judged.get(due[0])
+        return judged.again if judged is not None else float("-inf")
 
     @staticmethod
     def _is_due(

@@ -25,13 +25,15 @@ from sless.watcher.reconcile import (
     act_for,
     verdict_for,
 )
-from sless.watcher.seeing import Seeing
+from sless.watcher.seeing import Seeing, is_answered
 from sless.watcher.status import render_status, render_terminated
 
 IDLE_SECONDS = 1.0
 """Between looks while nothing changes: one list of running workflows a second."""
 BUSY_SECONDS = 0.25
 """Between looks while something is under way: outcomes appear in S3, which tells nobody."""
+AT_MOST = 200
+"""Functions judged in one pass: at the start all are due, and what is under way must not wait."""
 AT_ONCE = 8
 """Functions judged at the same time: S3 and the API server answer more than one."""
 
@@ -48,7 +50,7 @@ class Watcher:
     runs: Runs
     gateway_url: str
     heartbeat: Path | None = None
-    """Touched at the end of each whole pass, for a probe: without one for a minute, we hang."""
+    """Touched at the end of each pass, for a probe: without one for a minute, we hang."""
     outcomes: Outcomes = field(init=False)
     seeing: Seeing = field(init=False)
     looks: Looks = field(default_factory=Looks)
@@ -73,15 +75,16 @@ class Watcher:
                 await asyncio.sleep(IDLE_SECONDS)
 
     async def pass_once(self) -> bool:
-        """Judges every Function of which something changed; whether something is under way."""
+        """Judges Functions of which something changed; whether something is under way or left."""
         standings = {each.stored.function.ref: each for each in await self.scene.look()}
         await self._list_runs()
         await self._end_orphans(standings)
-        due = iter(self.due.pick(standings, self._of_function))
+        due = sorted(self.due.pick(standings, self._of_function), key=is_answered)
+        first = iter(due[:AT_MOST])
         async with asyncio.TaskGroup() as judging:
             for _ in range(AT_ONCE):
-                judging.create_task(self._judge_each(due))
-        return bool(self.due.under_way)
+                judging.create_task(self._judge_each(first))
+        return bool(self.due.under_way) or len(due) > AT_MOST
 
     async def _judge_each(self, due: Iterator[Standing]) -> None:
         for standing in due:

@@ -54,6 +54,12 @@ class Seeing:
         return run, last
 
 
+def is_answered(standing: Standing) -> bool:
+    """Whether its status tells the end of this generation: then it can wait a little."""
+    phase = _previous_phase(standing)
+    return phase is not None and phase.ended
+
+
 def _build_workflow_id(function: Function) -> str:
     build = build_id(function.spec.s3_key)
     return build_workflow_id(function.namespace, function.name, build)

@@ -16,7 +16,7 @@ from sless.model.function import Function
 from sless.model.outcome import Outcome
 from sless.model.phase import Phase
 from sless.naming import S3Key, build_id, outcome_key, repair_key
-from sless.watcher.loop import Watcher
+from sless.watcher.loop import AT_MOST, Watcher
 from tests.fakes.objects import MemoryObjects
 from tests.fakes.runs import FakeRuns
 from tests.fixtures.waiting import until
@@ -148,6 +148,27 @@ async def test_what_is_settled_costs_a_pass_nothing(tmp_path: Path) -> None:
         await home.ask("another")
         assert await watcher.pass_once()
         assert 0 < objects.read < 5
+
+
+async def test_what_is_under_way_does_not_wait_for_the_many(tmp_path: Path) -> None:
+    home = Home(tmp_path / "home.db")
+    told = {"observedGeneration": 1, "phase": "Failed"}
+    for number in range(AT_MOST + 1):
+        function = await home.ask(f"a-{number}")
+        home.answer(function, Phase.FAILED)
+        await home.functions.write_status("ns", function.name, uid=function.uid, status=told)
+    await home.ask("z-new")
+    async with home.watching() as watcher:
+        assert await watcher.pass_once()
+        assert (await home.status("z-new"))["phase"] == "Pending"
+
+        async def told_again() -> int:
+            names = [f"a-{number}" for number in range(AT_MOST + 1)]
+            return len([name for name in names if "url" in await home.status(name)])
+
+        assert await told_again() == AT_MOST - 1
+        await watcher.pass_once()
+        assert await told_again() == AT_MOST + 1
 
 
 async def test_the_note_of_a_failed_repair_is_read_where_nothing_serves(tmp_path: Path) -> None:
