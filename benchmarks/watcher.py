@@ -126,10 +126,11 @@ class Bench:
 
 async def lags(bench: Bench, client: Client, count: int) -> list[float]:
     """Seconds from a turn of a run to the status that tells it, for each turn of each run."""
-    made = await asyncio.gather(*(bench.ask(f"busy-{number}") for number in range(count)))
     turned: dict[tuple[str, str], float] = {}
     seen: dict[tuple[str, str], float] = {}
-    told = asyncio.create_task(note_phases(bench, seen))
+    since = (await bench.server.list(FUNCTIONS, SPACE, limit=1)).resource_version
+    told = asyncio.create_task(note_phases(bench, seen, since=since))
+    made = await asyncio.gather(*(bench.ask(f"busy-{number}") for number in range(count)))
     await until(lambda: sum(phase == Phase.PENDING for _, phase in seen) >= count, seconds=180)
     for phase in TURNS:
         for function in made:
@@ -149,9 +150,8 @@ async def lags(bench: Bench, client: Client, count: int) -> list[float]:
     return [seen[turn] - at for turn, at in turned.items()]
 
 
-async def note_phases(bench: Bench, seen: dict[tuple[str, str], float]) -> None:
+async def note_phases(bench: Bench, seen: dict[tuple[str, str], float], *, since: str) -> None:
     """When each status first told each phase."""
-    since = (await bench.server.list(FUNCTIONS, SPACE, limit=1)).resource_version
     while True:
         async for change in bench.server.watch(FUNCTIONS, SPACE, since=since):
             since = change.object["metadata"]["resourceVersion"]
