@@ -1,5 +1,6 @@
 """The platform, installed for all tests here, and a namespace for each of them."""
 
+import contextlib
 import uuid
 from collections.abc import Callable, Iterator
 
@@ -16,9 +17,9 @@ def installed(kubeconfig: str) -> Values:
     return install_platform(kubeconfig)
 
 
-@pytest.fixture
-def make_home(installed: Values) -> Iterator[Callable[[], ClusterHome]]:
-    """Makes namespaces; they go with the test."""
+@contextlib.contextmanager
+def making_homes(installed: Values) -> Iterator[Callable[[], ClusterHome]]:
+    """Makes namespaces, which go at the end."""
     made: list[str] = []
     settings = installed["settings"]
 
@@ -31,10 +32,24 @@ def make_home(installed: Values) -> Iterator[Callable[[], ClusterHome]]:
 
     yield make
     for name in made:
-        run("kubectl", "delete", "namespace", name, "--wait=false")
+        run("kubectl", "delete", "namespace", name, "--wait=false", "--ignore-not-found")
+
+
+@pytest.fixture
+def make_home(installed: Values) -> Iterator[Callable[[], ClusterHome]]:
+    """Makes namespaces; they go with the test."""
+    with making_homes(installed) as make:
+        yield make
 
 
 @pytest.fixture
 def home(make_home: Callable[[], ClusterHome]) -> ClusterHome:
     """A namespace of its own."""
     return make_home()
+
+
+@pytest.fixture(scope="module")
+def shared_home(installed: Values) -> Iterator[ClusterHome]:
+    """A namespace for all tests of a module."""
+    with making_homes(installed) as make:
+        yield make()

@@ -1,0 +1,106 @@
+"""What a hand spoils on a cluster is put right, with no new ask and no new build."""
+
+import json
+from typing import Any
+
+import pytest
+
+from sless.model.phase import Phase
+from tests.cluster.e2e.cluster_home import ClusterHome
+from tests.cluster.e2e.mirror import DEPLOYMENT, LABEL, NAME, Mirror, until_version
+from tests.e2e.running import wait_until
+
+pytestmark = [pytest.mark.cluster, pytest.mark.timeout(600)]
+
+RIGHT_SECONDS = 90
+"""Until something is put right: the watcher sees it at once, a pod takes its time."""
+
+
+@pytest.fixture(scope="module")
+def mirror(shared_home: ClusterHome, tmp_path_factory: pytest.TempPathFactory) -> Mirror:
+    """It serves its first version."""
+    made = Mirror(shared_home, tmp_path_factory.mktemp("mirror") / NAME)
+    made.deploy("one", "--env", "GREETING=Hi")
+    return made
+
+
+def until_right(mirror: Mirror) -> None:
+    """Until its Deployment and its status are as they were, and it answers."""
+    right = mirror.status()["image"]
+
+    def is_right() -> bool:
+        return image_of(mirror) == right and mirror.status().get("phase") == str(Phase.READY)
+
+    wait_until(is_right, within=RIGHT_SECONDS, what=lambda: str(mirror.status()))
+    mirror.until_available()
+    until_version(mirror, "one")
+    assert mirror.ask()["env"]["GREETING"] == "Hi"
+    assert len(mirror.jobs()) == 1
+
+
+def image_of(mirror: Mirror) -> str | None:
+    found = mirror.home.kubectl("get", "deployments", f"-l={LABEL}", "-o=json")
+    images = [container_of(each)["image"] for each in json.loads(found)["items"]]
+    return str(images[0]) if images else None
+
+
+def container_of(deployment: dict[str, Any]) -> dict[str, Any]:
+    container: dict[str, Any] = deployment["spec"]["template"]["spec"]["containers"][0]
+    return container
+
+
+def test_a_deployment_deleted_by_hand_comes_back(mirror: Mirror) -> None:
+    before = mirror.deployment()["metadata"]["uid"]
+    mirror.home.kubectl("delete", "deployment", DEPLOYMENT)
+    until_right(mirror)
+    assert mirror.deployment()["metadata"]["uid"] != before
+
+
+def test_an_image_set_by_hand_is_taken_back(mirror: Mirror) -> None:
+    right = image_of(mirror)
+    wrong = f"function={right}0".replace("@sha256:", ":no-such-tag-")
+    mirror.home.kubectl("set", "image", f"deployment/{DEPLOYMENT}", wrong)
+    until_right(mirror)
+    assert image_of(mirror) == right
+
+
+def test_a_variable_set_by_hand_is_taken_back(mirror: Mirror) -> None:
+    mirror.home.kubectl("set", "env", f"deployment/{DEPLOYMENT}", "GREETING=hand", "MORE=1")
+    names = {"GREETING": "Hi", "MORE": None}
+    wait_until(
+        lambda: all(variables_of(mirror).get(name) == value for name, value in names.items()),
+        within=RIGHT_SECONDS,
+        what=lambda: str(variables_of(mirror)),
+    )
+    until_right(mirror)
+
+
+def variables_of(mirror: Mirror) -> dict[str, str]:
+    env = container_of(mirror.deployment())["env"]
+    return {each["name"]: each.get("value", "") for each in env}
+
+
+def test_a_deleted_pod_is_replaced(mirror: Mirror) -> None:
+    before = {pod["metadata"]["uid"] for pod in mirror.pods()}
+    mirror.home.kubectl("delete", "pods", f"-l={LABEL}", "--wait=false")
+    mirror.until_available()
+    until_right(mirror)
+    assert before.isdisjoint(pod["metadata"]["uid"] for pod in mirror.pods())
+
+
+def test_a_function_restored_without_status_gets_it_back(mirror: Mirror) -> None:
+    """As a backup of manifests restores it where the objects are still there."""
+    before = mirror.status()
+    none = ["patch", "fn", NAME, "--type=merge", "--subresource=status", '-p={"status":null}']
+    mirror.home.kubectl(*none)
+    wait_until(
+        lambda: mirror.status().get("phase") == "Ready",
+        within=RIGHT_SECONDS,
+        what=lambda: str(mirror.status()),
+    )
+    after = mirror.status()
+    for status in (before, after):
+        for each in status["conditions"]:
+            del each["lastTransitionTime"]
+    assert after == before
+    assert len(mirror.jobs()) == 1

@@ -1,0 +1,77 @@
+"""A revision that does not come up is told by its cause, and the one before goes on answering."""
+
+import json
+from collections.abc import Iterator
+
+import pytest
+
+from tests.cluster.e2e.cluster_home import ClusterHome
+from tests.cluster.e2e.mirror import NAME, Json, Mirror, condition
+
+pytestmark = [pytest.mark.cluster, pytest.mark.timeout(600)]
+
+HUNGRY = ["python3", "-c", "hoard = b'x' * 10**9; print(len(hoard))"]
+"""Takes more than functions may have."""
+SLEEPING = ["sleep", "600"]
+"""Never listens."""
+QUOTA = {
+    "apiVersion": "v1",
+    "kind": "ResourceQuota",
+    "metadata": {"name": "one-pod"},
+    "spec": {"hard": {"pods": "1"}},
+}
+
+
+@pytest.fixture(scope="module")
+def serving(shared_home: ClusterHome, tmp_path_factory: pytest.TempPathFactory) -> Mirror:
+    """It serves its first version."""
+    made = Mirror(shared_home, tmp_path_factory.mktemp("mirror") / NAME)
+    made.deploy("one")
+    return made
+
+
+@pytest.fixture
+def mirror(serving: Mirror) -> Iterator[Mirror]:
+    """Likewise; what a test asked for is taken back."""
+    yield serving
+    serving.patch(command=None, env=None)
+    serving.until_ended()
+
+
+def failed(mirror: Mirror, reason: str) -> Json:
+    """The status of an ask that failed for that reason, while the version before it answers."""
+    status = mirror.until_ended("Failed")
+    assert status["reason"] == reason, status
+    assert condition(status, "Ready") == "False"
+    assert condition(status, "Available") == "True"
+    assert mirror.ask()["version"] == "one"
+    assert len(mirror.jobs()) == 1
+    return status
+
+
+def test_what_never_gets_ready(mirror: Mirror) -> None:
+    mirror.patch(command=SLEEPING)
+    status = failed(mirror, "ReadinessTimedOut")
+    assert "60 s" in status["message"]
+    assert any("is not ready" in message for message in mirror.warned())
+
+
+def test_what_needs_more_memory_than_its_limit(mirror: Mirror) -> None:
+    mirror.patch(command=HUNGRY)
+    status = failed(mirror, "FunctionCrashed")
+    assert "more memory than its limit" in status["message"]
+    assert any("ends again and again" in message for message in mirror.warned())
+
+
+def test_what_a_quota_forbids(mirror: Mirror) -> None:
+    mirror.home.kubectl("create", "-f", "-", given=json.dumps(QUOTA))
+    try:
+        mirror.patch(env=[{"name": "GREETING", "value": "more"}])
+        status = failed(mirror, "FunctionNotStarted")
+        assert "The cluster makes no pod" in status["message"]
+        assert "exceeded quota: one-pod" in status["message"]
+        assert any("exceeded quota: one-pod" in message for message in mirror.warned())
+    finally:
+        mirror.home.kubectl("delete", "resourcequota", "one-pod")
+    mirror.home.done("retry", NAME)
+    assert mirror.ask()["env"]["GREETING"] == "more"
