@@ -97,7 +97,7 @@ def _kaniko(options: JobOptions, base: str) -> dict[str, Any]:
 
 def _buildah(options: JobOptions, base: str) -> dict[str, Any]:
     policy = json.dumps({"default": [{"type": "insecureAcceptAnything"}]})
-    buildah = f"buildah --storage-driver vfs --root {_STORE}/images --runroot {_STORE}/run"
+    buildah = f"buildah --storage-driver $driver --root {_STORE}/$driver --runroot {_STORE}/run"
     trusting = f"--signature-policy {_STORE}/policy.json"
     mounts = [CONTROL, *([CERTIFICATES] if options.ca_config_map else [])]
     volumes = " ".join(f"--volume {path}:{path}:ro" for path in mounts)
@@ -108,6 +108,9 @@ def _buildah(options: JobOptions, base: str) -> dict[str, Any]:
             f"printf %s {shlex.quote(policy)} > {_STORE}/policy.json",
             f"printf %s {shlex.quote(_registries(options))} > {_STORE}/registries.conf",
             f"printf %s {shlex.quote(_RUN_CAPABILITIES)} > {_STORE}/containers.conf",
+            # vfs copies the whole image for each step; it is for nodes whose own disk is an overlay.
+            "driver=overlay",
+            f"{buildah} info >/dev/null 2>&1 || driver=vfs",
             *(_take_base(f"{buildah} pull --quiet {trusting}", buildah, base) if base else ()),
             f"{buildah} bud --isolation chroot {trusting} {volumes} {pull} --tag img {CONTEXT}",
             f"{buildah} push --quiet {trusting} img oci:{LAYOUT}:latest",
