@@ -108,7 +108,7 @@ def _buildah(options: JobOptions, base: str) -> dict[str, Any]:
             f"printf %s {shlex.quote(policy)} > {_STORE}/policy.json",
             f"printf %s {shlex.quote(_registries(options))} > {_STORE}/registries.conf",
             f"printf %s {shlex.quote(_RUN_CAPABILITIES)} > {_STORE}/containers.conf",
-            # vfs copies the whole image for each step; it is for nodes whose own disk is an overlay.
+            # vfs copies the whole image for each step; nodes whose own disk is an overlay need it.
             "driver=overlay",
             f"{buildah} info >/dev/null 2>&1 || driver=vfs",
             *(_take_base(f"{buildah} pull --quiet {trusting}", buildah, base) if base else ()),
