@@ -15,6 +15,7 @@ from sless.errors import AlreadyExists, InternalError, VersionConflict
 from sless.model.deployment import Deployment
 from sless.model.function import EnvVar, Function
 from sless.ports import Deployments, Functions
+from tests.cluster.meddling import LABELS, VARIABLE, Meddler, meddling
 from tests.cluster.spaces import MANAGER, ensure_spaces
 from tests.contract.test_deployments import *  # noqa: F403  # the contract's tests are the point
 from tests.contract.test_deployments import FIRST, SECOND, find, fresh
@@ -134,3 +135,20 @@ async def test_a_foreign_object_of_that_name_is_not_taken(
         await deployments.find("team", "hello")
     with pytest.raises(AlreadyExists, match="team/hello"):
         await KubernetesDeployments(server, DeploymentOptions()).create(fresh(function))
+
+
+@pytest.mark.parametrize("meddler", [LABELS, VARIABLE], ids=lambda meddler: meddler.mark)
+async def test_what_a_policy_adds_to_each_write_is_no_drift(
+    server: ApiServer, deployments: Deployments, function: Function, meddler: Meddler
+) -> None:
+    with meddling("team", meddler):
+        created = await deployments.create(fresh(function))
+        assert created.revision == FIRST
+        second = await deployments.swap(replace(created, revision=SECOND))
+        assert (await find(deployments)).revision == SECOND
+        good = await deployments.swap(replace(second, good=SECOND))
+        assert (await find(deployments)).is_good
+        assert await deployments.swap(good) == good
+    live = await server.find(DEPLOYMENTS, "team", "fn-hello")
+    assert live is not None
+    assert meddler.mark in str(live["spec"]["template"])

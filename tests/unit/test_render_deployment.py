@@ -9,6 +9,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from sless.adapters.kubernetes.admitted_note import keep_admitted, render_admitted
+from sless.adapters.kubernetes.deployment_notes import ADMITTED
 from sless.adapters.kubernetes.read_deployment import read_deployment
 from sless.adapters.kubernetes.render_deployment import (
     DeploymentOptions,
@@ -106,6 +108,40 @@ def test_a_change_by_hand_is_another_revision_until_taken_back(
     assert read_deployment(live).revision.hash != REVISION.hash
     changed = merge_patch(live, render_change(DEPLOYMENT, OPTIONS))
     assert read_deployment(changed) == DEPLOYMENT
+
+
+def _admitted(live: dict[str, Any]) -> dict[str, Any]:
+    """With the note that follows a write which a policy changed."""
+    became = read_deployment(live).revision
+    notes = render_admitted(REVISION, became=became)
+    return dict(merge_patch(live, {"metadata": {"annotations": notes}}))
+
+
+@pytest.mark.parametrize("act", [_add_variable, _change_image])
+def test_what_a_policy_made_of_it_is_the_same_revision(
+    act: Callable[[dict[str, Any]], None],
+) -> None:
+    live = render_deployment(DEPLOYMENT, OPTIONS)
+    container = live["spec"]["template"]["spec"]["containers"][0]
+    act(container)
+    became, admitted = read_deployment(live).revision, _admitted(live)
+    assert read_deployment(admitted).revision == REVISION
+    # A hand's change on top of that is one.
+    env = admitted["spec"]["template"]["spec"]["containers"][0]["env"]
+    env.append({"name": "HAND", "value": "1"})
+    assert read_deployment(admitted).revision not in (REVISION, became)
+
+
+def test_a_note_of_a_policy_stays_with_its_revision() -> None:
+    live = render_deployment(DEPLOYMENT, OPTIONS)
+    _change_image(live["spec"]["template"]["spec"]["containers"][0])
+    notes = _admitted(live)["metadata"]["annotations"]
+    assert keep_admitted(notes, REVISION) == {ADMITTED: notes[ADMITTED]}
+    other = replace(DEPLOYMENT, revision=replace(REVISION, handler="main:other"))
+    assert keep_admitted(notes, other.revision) == {}
+    change = render_change(other, OPTIONS)["metadata"]["annotations"]
+    assert ADMITTED not in merge_patch(notes, change)
+    assert keep_admitted({}, REVISION) == {}
 
 
 def test_a_retry_by_hand_is_taken_back() -> None:

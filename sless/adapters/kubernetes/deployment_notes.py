@@ -6,6 +6,7 @@ People read them by `kubectl describe`; a newer version of ours must read what a
 import json
 from collections.abc import Mapping
 from dataclasses import asdict
+from typing import Any
 
 from sless.model.deployment import Deployment, FailedNote, Revision
 from sless.model.function import Ask, EnvVar
@@ -17,8 +18,13 @@ _GOOD_GENERATION = "sless.io/good-generation"
 _FAILED = "sless.io/failed"
 _FAILED_REASON = "sless.io/failed-reason"
 _FAILED_MESSAGE = "sless.io/failed-message"
+ADMITTED = "sless.io/admitted"
+"""Written after what it is about, and only where the cluster changed that: `admitted_note`."""
 
-NOTES = (UID, GENERATION, _GOOD, _GOOD_GENERATION, _FAILED, _FAILED_REASON, _FAILED_MESSAGE)
+NOTES = (
+    *(UID, GENERATION, _GOOD, _GOOD_GENERATION),
+    *(_FAILED, _FAILED_REASON, _FAILED_MESSAGE, ADMITTED),
+)
 """All of them: those that `render_notes` leaves out must not be there."""
 
 
@@ -44,9 +50,11 @@ def parse_ask(notes: Mapping[str, str]) -> Ask:
 
 def parse_good(notes: Mapping[str, str]) -> Revision | None:
     """The revision last marked good; raises ValueError, KeyError or TypeError on rubbish."""
-    if _GOOD not in notes:
-        return None
-    content = json.loads(notes[_GOOD])
+    return parse_revision(json.loads(notes[_GOOD])) if _GOOD in notes else None
+
+
+def parse_revision(content: Any) -> Revision:
+    """From what `asdict` made of one; raises KeyError or TypeError on rubbish."""
     env = tuple(EnvVar(**variable) for variable in content["env"])
     return Revision(**content | {"command": tuple(content["command"]), "env": env})
 

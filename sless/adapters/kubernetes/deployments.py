@@ -8,6 +8,7 @@ even where both writes carry one manager's name (seen on Kubernetes 1.36).
 import asyncio
 from dataclasses import replace
 
+from sless.adapters.kubernetes.admitted_note import keep_admitted, render_admitted
 from sless.adapters.kubernetes.client import ApiServer
 from sless.adapters.kubernetes.connection import Object
 from sless.adapters.kubernetes.read_deployment import read_deployment
@@ -62,7 +63,7 @@ class KubernetesDeployments:
         except AlreadyExists as error:
             raise AlreadyExists(f"{_subject(deployment)} exists already.") from error
         await self._ensure_service(deployment)
-        return read_deployment(live)
+        return await self._note_admitted(read_deployment(live), wanted=deployment)
 
     async def swap(self, deployment: Deployment) -> Deployment:
         """Writes ask, revision, good and failed over exactly the uid and version that were read.
@@ -78,11 +79,11 @@ class KubernetesDeployments:
         if present == replace(deployment, availability=Availability()):
             return deployment
         body = render_change(deployment, self._options)
-        written = await self._server.patch(DEPLOYMENTS, namespace, name, body, manager=_MANAGER)
-        if written is None:
-            raise _gone(deployment)
+        notes = live["metadata"]["annotations"] if live is not None else {}
+        body["metadata"]["annotations"] |= keep_admitted(notes, deployment.revision)
+        written = await self._patch(deployment, body)
         # Whoever wants to know how the new revision fares reads it again.
-        return read_deployment(written)
+        return await self._note_admitted(written, wanted=deployment)
 
     async def delete(self, deployment: Deployment) -> None:
         """Deletes the Deployment of that uid; another or none there is no error.
@@ -95,6 +96,23 @@ class KubernetesDeployments:
             resource_name(deployment.name),
             uid=deployment.uid,
         )
+
+    async def _note_admitted(self, written: Deployment, *, wanted: Deployment) -> Deployment:
+        """Notes what the cluster changed in what was written, so that it is not taken for drift.
+
+        Under no version, as controllers write at the same time: what it says is about one content.
+        """
+        if written.revision == wanted.revision:
+            return written
+        notes = render_admitted(wanted.revision, became=written.revision)
+        return await self._patch(wanted, {"metadata": {"annotations": notes}})
+
+    async def _patch(self, deployment: Deployment, body: Object) -> Deployment:
+        namespace, name = deployment.namespace, resource_name(deployment.name)
+        written = await self._server.patch(DEPLOYMENTS, namespace, name, body, manager=_MANAGER)
+        if written is None:
+            raise _gone(deployment)
+        return read_deployment(written)
 
     async def _judge(self, live: Object, name: str) -> Availability:
         namespace, labels = live["metadata"]["namespace"], f"{FUNCTION_LABEL}={name}"

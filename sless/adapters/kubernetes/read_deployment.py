@@ -1,13 +1,14 @@
 """A function's Deployment from the live object: pure.
 
 The revision is read from the pods' template, not from a note, so that a change by hand is seen as
-another revision.
+another revision; one that the cluster makes of each write is none.
 """
 
 import json
 from collections.abc import Iterable, Mapping
 from typing import Any
 
+from sless.adapters.kubernetes.admitted_note import find_admitted
 from sless.adapters.kubernetes.deployment_notes import (
     parse_ask,
     parse_failed,
@@ -50,7 +51,7 @@ def _read(live: Object, notes: Mapping[str, str]) -> Deployment:
         namespace=metadata["namespace"],
         name=live["spec"]["selector"]["matchLabels"][FUNCTION_LABEL],
         ask=parse_ask(notes),
-        revision=_read_revision(live["spec"]["template"]),
+        revision=find_admitted(notes, _read_revision(live["spec"]["template"])),
         good=parse_good(notes),
         good_generation=parse_good_generation(notes),
         failed=parse_failed(notes),
