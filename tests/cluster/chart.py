@@ -76,7 +76,13 @@ def attempt(
     program: str, *words: str, given: str | None = None
 ) -> "subprocess.CompletedProcess[str]":
     """Likewise, whether or not it succeeds."""
+    command = [find_program(program), *words]
+    return subprocess.run(command, input=given, capture_output=True, text=True, check=False)
+
+
+def find_program(program: str) -> str:
+    """Ours, else the one on the PATH."""
     own = read_place().program(program)
     found = own if os.access(own, os.X_OK) else shutil.which(program)
     assert found, f"{program} is missing: run make cluster-up, or put it on the PATH."
-    return subprocess.run([found, *words], input=given, capture_output=True, text=True, check=False)
+    return found
