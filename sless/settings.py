@@ -284,7 +284,7 @@ class Settings(BaseSettings):
     data: Path | None = None
     """Embedded: the data folder; `sless up` names it to every part."""
     ready_file: Path | None = None
-    """File that a process makes once it is ready; whoever starts it removes it before."""
+    """File that a process makes once it is ready, and removes when it starts."""
     log_level: Literal["debug", "info", "warning", "error"] = "info"
     """Least severe log line that is written."""
     log_format: Literal["json", "text"] = "json"

@@ -11,6 +11,7 @@ import structlog
 
 from sless.errors import SlessError
 from sless.logs import configure_logs
+from sless.readiness import retract_ready
 from sless.settings import Settings, read_settings
 
 Role = Callable[[Settings], Coroutine[Any, Any, None]]
@@ -24,6 +25,7 @@ def run_role(role: Role, *, part: str) -> None:
     try:
         settings = read_settings()
         configure_logs(settings, part=part)
+        retract_ready(settings)
         code = asyncio.run(_until_told(role(settings)))
     except SlessError as error:
         sys.stdout.write(f"{part}: {error.message} [{error.reason}]\n")

@@ -50,7 +50,8 @@ class Watcher:
     runs: Runs
     gateway_url: str
     heartbeat: Path | None = None
-    """Touched at the end of each pass, for a probe: without one for a minute, we hang."""
+    """Touched whenever the scene was seen and a Function judged, for a probe: without that for
+    minutes, we hang. An outage of Temporal or S3, however long a pass takes in it, is no reason."""
     outcomes: Outcomes = field(init=False)
     seeing: Seeing = field(init=False)
     looks: Looks = field(default_factory=Looks)
@@ -68,7 +69,6 @@ class Watcher:
         while True:
             try:
                 busy = await self.pass_once()
-                self._beat()
                 await self.scene.changed(seconds=BUSY_SECONDS if busy else IDLE_SECONDS)
             except SlessError as error:
                 log.warning("pass failed", reason=error.reason, message=error.message)
@@ -77,6 +77,7 @@ class Watcher:
     async def pass_once(self) -> bool:
         """Judges Functions of which something changed; whether something is under way or left."""
         standings = {each.stored.function.ref: each for each in await self.scene.look()}
+        self._beat()
         await self._list_runs()
         await self._end_orphans(standings)
         due = sorted(self.due.pick(standings, self._of_function), key=is_answered)
@@ -90,6 +91,7 @@ class Watcher:
         for standing in due:
             runs = self._of_function.get(standing.stored.function.ref, ())
             self.due.note(standing, runs, settled=await self._judge(standing) and not runs)
+            self._beat()
 
     def _beat(self) -> None:
         if self.heartbeat is not None:

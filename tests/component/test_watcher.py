@@ -31,6 +31,7 @@ class Home:
 
     path: Path
     objects: MemoryObjects = field(default_factory=MemoryObjects)
+    runs: FakeRuns = field(default_factory=FakeRuns)
 
     def __post_init__(self) -> None:
         self.database = Database(self.path)
@@ -41,7 +42,7 @@ class Home:
         """A watcher, at rest."""
         scene = SqliteScene(self.database, progress_deadline=60)
         url = "http://gateway.test"
-        yield Watcher(scene, self.functions, self.objects, FakeRuns(), url, heartbeat=heartbeat)
+        yield Watcher(scene, self.functions, self.objects, self.runs, url, heartbeat=heartbeat)
         await scene.close()
         self.database.close()
 
@@ -182,7 +183,7 @@ async def test_the_note_of_a_failed_repair_is_read_where_nothing_serves(tmp_path
         assert (await home.status("lost"))["reason"] == "BuildFailed"
 
 
-async def test_each_whole_pass_is_a_heartbeat(tmp_path: Path) -> None:
+async def test_each_pass_is_a_heartbeat(tmp_path: Path) -> None:
     home = Home(tmp_path / "home.db")
     await home.ask("hello")
     heartbeat = tmp_path / "heartbeat"
@@ -191,6 +192,9 @@ async def test_each_whole_pass_is_a_heartbeat(tmp_path: Path) -> None:
         heartbeat.unlink()
         await until(heartbeat.exists)
         home.objects.unavailable = True  # one Function's trouble is none of the loop's
+        heartbeat.unlink()
+        await until(heartbeat.exists)
+        home.runs.unavailable = True  # a restart would not bring Temporal back
         heartbeat.unlink()
         await until(heartbeat.exists)
 
