@@ -3,7 +3,7 @@
 import asyncio
 import tempfile
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 
 from temporalio import activity
@@ -15,10 +15,18 @@ from sless.dependencies import Language
 from sless.naming import context_key, parse_own_key
 from sless.ports import Objects
 
+AT_ONCE = 4
+"""Preparations at the same time, each with a zip and a context on the disk: 4 GiB at the default
+limits, whatever number of uploads comes at once."""
+
+
+def _places() -> asyncio.Semaphore:
+    return asyncio.Semaphore(AT_ONCE)
+
 
 @dataclass(frozen=True, slots=True)
 class Preparing:
-    """Needs disk for one zip and one context at a time."""
+    """Needs disk for `AT_ONCE` zips and contexts."""
 
     objects: Objects
     runtimes: Mapping[str, Runtime]
@@ -26,13 +34,15 @@ class Preparing:
     """The product's own files that serve a handler, by path below `runtime/`."""
     limits: ArchiveLimits
     """Those by which the API took the upload."""
+    places: asyncio.Semaphore = field(default_factory=_places)
+    """Waited for while the activity beats."""
 
     @activity.defn
     async def prepare_context(self, order: PrepareContext) -> PreparedContext:
         """Keyed by content: doing it again changes nothing."""
         ref = order.function
         key = parse_own_key(order.s3_key, namespace=ref.namespace, name=ref.name)
-        async with beating():
+        async with beating(), self.places:
             with tempfile.TemporaryDirectory(prefix="sless-context-") as folder:
                 upload, packed = Path(folder, "upload.zip"), Path(folder, "context.tar.gz")
                 await self.objects.download(order.s3_key, upload)
