@@ -5,6 +5,7 @@ from collections.abc import AsyncIterator, Callable
 from contextlib import AbstractAsyncContextManager, asynccontextmanager
 from dataclasses import dataclass
 from datetime import timedelta
+from functools import partial
 from typing import Any
 
 from temporalio.client import Client
@@ -19,7 +20,7 @@ from activities.record_outcome import Recording
 from activities.roll_out import RollingOut
 from sless.readiness import tell_ready
 from sless.roots.archive_limits import archive_limits
-from sless.roots.connect import connect_temporal, make_runs, open_objects
+from sless.roots.connect import connect_temporal, make_runs, open_objects, patiently
 from sless.roots.pipeline_ports import PipelinePorts
 from sless.roots.process import run_role
 from sless.roots.temporal_namespace import ensure_attributes, ensure_retention
@@ -95,7 +96,8 @@ async def _prepare_namespace(settings: Settings, client: Client) -> None:
     if settings.home == "embedded":
         await ensure_retention(client)
     else:
-        await ensure_attributes(client)
+        # Of workers that register at the same time only one succeeds; the others find them there.
+        await patiently(partial(ensure_attributes, client), seconds=settings.deadlines.start)
 
 
 @asynccontextmanager
