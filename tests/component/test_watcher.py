@@ -12,6 +12,7 @@ import pytest
 from sless.adapters.sqlite.database import Database
 from sless.adapters.sqlite.functions import SqliteFunctions
 from sless.adapters.sqlite.scene import SqliteScene
+from sless.errors import WorkflowsUnavailable
 from sless.model.function import Function
 from sless.model.outcome import Outcome
 from sless.model.phase import Phase
@@ -194,9 +195,17 @@ async def test_each_pass_is_a_heartbeat(tmp_path: Path) -> None:
         home.objects.unavailable = True  # one Function's trouble is none of the loop's
         heartbeat.unlink()
         await until(heartbeat.exists)
-        home.runs.unavailable = True  # a restart would not bring Temporal back
-        heartbeat.unlink()
-        await until(heartbeat.exists)
+
+
+async def test_an_outage_of_temporal_is_no_hang(tmp_path: Path) -> None:
+    home = Home(tmp_path / "home.db")
+    await home.ask("hello")
+    heartbeat = tmp_path / "heartbeat"
+    home.runs.unavailable = True
+    async with home.watching(heartbeat=heartbeat) as watcher:
+        with pytest.raises(WorkflowsUnavailable):
+            await watcher.pass_once()
+    assert heartbeat.exists()
 
 
 async def test_without_a_scene_there_is_no_heartbeat(tmp_path: Path) -> None:
