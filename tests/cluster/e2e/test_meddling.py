@@ -1,0 +1,52 @@
+"""Something on the cluster changes Deployments whenever they are written, as policies do."""
+
+import uuid
+
+import pytest
+
+from tests.cluster.e2e.cluster_home import ClusterHome
+from tests.cluster.e2e.mirror import DEPLOYMENT, NAME, Mirror, until_version, writes
+from tests.cluster.meddling import LABELS, VARIABLE, Meddler, meddling
+
+pytestmark = [pytest.mark.cluster, pytest.mark.timeout(600)]
+
+LOOKS = 10
+
+
+@pytest.fixture(scope="module")
+def mirror(shared_home: ClusterHome, tmp_path_factory: pytest.TempPathFactory) -> Mirror:
+    """It served before anything meddled."""
+    made = Mirror(shared_home, tmp_path_factory.mktemp("mirror") / NAME)
+    made.deploy("one")
+    return made
+
+
+def is_left_alone(mirror: Mirror) -> bool:
+    """Whether looks write nothing, and an ask for what is there already writes its notes alone."""
+    mirror.until_available()
+    before = mirror.deployment()
+    for count in range(LOOKS):
+        mirror.home.kubectl("annotate", "fn", NAME, f"example.com/count={count}", "--overwrite")
+    assert writes(mirror.deployment()) == writes(before)
+    mirror.patch(request=uuid.uuid4().hex)
+    mirror.until_ended()
+    after = mirror.deployment()
+    assert after["metadata"]["generation"] == before["metadata"]["generation"] + 1
+    return bool(after["spec"] == before["spec"])
+
+
+@pytest.mark.parametrize("meddler", [LABELS, VARIABLE], ids=lambda meddler: meddler.mark)
+def test_what_is_added_to_each_write_makes_no_storm(mirror: Mirror, meddler: Meddler) -> None:
+    with meddling(mirror.home.namespace, meddler):
+        mirror.home.done("set", NAME, "--env", f"GREETING={meddler.mark}")
+        assert is_left_alone(mirror)
+        assert mirror.ask()["env"]["GREETING"] == meddler.mark
+        assert meddler.mark in str(mirror.deployment()["spec"]["template"])
+
+        mirror.home.kubectl("delete", "deployment", DEPLOYMENT)
+        until_version(mirror, "one")
+        mirror.until_ended()
+        assert is_left_alone(mirror)
+        assert meddler.mark in str(mirror.deployment()["spec"]["template"])
+    mirror.home.done("set", NAME, "--env", "GREETING=free")
+    assert meddler.mark not in mirror.ask()["env"]
