@@ -92,5 +92,4 @@ projected:
 - {name: SLESS_GATEWAY__FOLDER, value: /run/sless/envoy}
 {{- /* Until every proxy knows that the pod leaves; a preStop hook that sleeps would keep callers. */}}
 - {name: SLESS_GATEWAY__LEAVE_SECONDS, value: "5"}
-- {name: SLESS_GATEWAY__DRAIN_SECONDS, value: {{ .Values.gateway.drainSeconds | quote }}}
 {{- end }}

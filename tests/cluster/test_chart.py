@@ -1,0 +1,83 @@
+"""What the chart makes of its values, and which it refuses before anything is installed."""
+
+import json
+import subprocess
+from typing import Any
+
+import pytest
+import yaml
+
+from tests.cluster.chart import CHART, RELEASE, SYSTEM, attempt
+
+WHOLE: dict[str, Any] = {
+    "image": "registry.test/sless@sha256:1",
+    "settings": {
+        "SLESS_API__URL": "https://sless.test",
+        "SLESS_GATEWAY__URL": "https://functions.test",
+        "SLESS_REGISTRY__PUSH": "registry.test",
+        "SLESS_BUILDER__BUILD_IMAGE": "registry.test/kaniko",
+        "SLESS_BUILDER__PUSH_IMAGE": "registry.test/skopeo",
+    },
+    "tokens": {"serviceAccounts": {"enabled": True}},
+}
+
+
+@pytest.fixture(scope="session", autouse=True)
+def installed() -> None:
+    """Nothing has to be: Helm renders without a cluster."""
+
+
+def render(values: dict[str, Any]) -> "subprocess.CompletedProcess[str]":
+    options = (f"--namespace={SYSTEM}", "--kube-version=1.33", "--values=-")
+    return attempt("helm", "template", RELEASE, str(CHART), *options, given=json.dumps(values))
+
+
+def with_settings(**settings: object) -> dict[str, Any]:
+    return {**WHOLE, "settings": {**WHOLE["settings"], **settings}}
+
+
+def rendered(values: dict[str, Any], kind: str, name: str) -> dict[str, Any]:
+    done = render(values)
+    assert done.returncode == 0, done.stderr
+    things = [each for each in yaml.safe_load_all(done.stdout) if each]
+    return next(each for each in things if (each["kind"], each["metadata"]["name"]) == (kind, name))
+
+
+@pytest.mark.parametrize(
+    ("given", "text"),
+    [
+        (536870912, "536870912"),
+        (0.5, "0.5"),
+        (True, "true"),
+        (["python3.11"], '["python3.11"]'),
+        ('["python3.11"]', '["python3.11"]'),
+        ("", ""),
+    ],
+)
+def test_a_setting_is_told_as_the_parts_read_it(given: object, text: str) -> None:
+    values = with_settings(SLESS_SOME__THING=given)
+    assert rendered(values, "ConfigMap", "sless-settings")["data"]["SLESS_SOME__THING"] == text
+
+
+@pytest.mark.parametrize(
+    ("values", "named"),
+    [
+        ({**WHOLE, "gatway": {"replicas": 3}}, "gatway"),
+        ({**WHOLE, "gateway": {"replica": 3}}, "replica"),
+        ({**WHOLE, "image": ""}, "image"),
+        ({**WHOLE, "tokens": {}}, "tokens"),
+        (with_settings(SLESS_API__PORT=80), "SLESS_API__PORT"),
+        (with_settings(SLESS_TOKENS__ISSUERS="[]"), "SLESS_TOKENS__ISSUERS"),
+        (with_settings(AWS_SECRET_ACCESS_KEY="it"), "AWS_SECRET_ACCESS_KEY"),
+        (with_settings(SLESS_REGISTRY__PUSH=""), "SLESS_REGISTRY__PUSH"),
+    ],
+)
+def test_what_could_not_work_is_refused_by_name(values: dict[str, Any], named: str) -> None:
+    done = render(values)
+    assert done.returncode != 0
+    assert named in done.stderr
+
+
+def test_requests_under_way_have_their_time_before_the_pod_is_killed() -> None:
+    api = rendered(with_settings(SLESS_API__DRAIN_SECONDS=60), "Deployment", "sless-api")
+    assert api["spec"]["template"]["spec"]["terminationGracePeriodSeconds"] >= 5 + 60
