@@ -136,6 +136,9 @@ class Watcher:
                 message=error.message,
             )
             return False
+        except Exception:  # a defect that one of them meets must not stop the others
+            log.exception("function not judged", function=str(standing.stored.function.ref))
+            return False
         answered = sight.outcome is not None and verdict.phase is not Phase.DEPLOYING
         return answered and act is Act.NOTHING and not written
 

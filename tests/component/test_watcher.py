@@ -184,6 +184,24 @@ async def test_the_note_of_a_failed_repair_is_read_where_nothing_serves(tmp_path
         assert (await home.status("lost"))["reason"] == "BuildFailed"
 
 
+class DefectiveObjects(MemoryObjects):
+    """A defect about one Function."""
+
+    async def find(self, key: str) -> bytes | None:
+        if "/broken/" in key:
+            raise ZeroDivisionError
+        return await super().find(key)
+
+
+async def test_a_defect_about_one_function_keeps_no_other_from_its_status(tmp_path: Path) -> None:
+    home = Home(tmp_path / "home.db", objects=DefectiveObjects())
+    await home.ask("broken")
+    home.answer(await home.ask("hello"), Phase.FAILED)
+    async with home.watching() as watcher:
+        await watcher.pass_once()
+        assert (await home.status("hello"))["phase"] == "Failed"
+
+
 async def test_each_pass_is_a_heartbeat(tmp_path: Path) -> None:
     home = Home(tmp_path / "home.db")
     await home.ask("hello")
