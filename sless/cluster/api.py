@@ -17,35 +17,35 @@ from sless.roots.process import run_role
 from sless.roots.serving import serve_until_told
 from sless.settings import Settings
 
+_SPOOL = Path(tempfile.gettempdir(), "sless-uploads")
+"""The same in the next life of a container, which sweeps away what a killed one left."""
+
 
 async def serve(settings: Settings) -> None:
     """Serves the API until the process is told to end."""
     check_home(settings)
-    with tempfile.TemporaryDirectory(prefix="sless-uploads-") as spool:
-        async with (
-            open_verifier(settings.tokens) as verifier,
-            open_objects(settings) as objects,
-            open_server(settings) as server,
-        ):
-            ports = Ports(
-                functions=KubernetesFunctions(server),
-                objects=objects,
-                runs=make_runs(settings, await connect_temporal(settings)),
-                verifier=verifier,
-                warnings=KubernetesWarnings(server, builds=settings.builder.namespace),
+    async with (
+        open_verifier(settings.tokens) as verifier,
+        open_objects(settings) as objects,
+        open_server(settings) as server,
+    ):
+        ports = Ports(
+            functions=KubernetesFunctions(server),
+            objects=objects,
+            runs=make_runs(settings, await connect_temporal(settings)),
+            verifier=verifier,
+            warnings=KubernetesWarnings(server, builds=settings.builder.namespace),
+        )
+        options = api_options(settings, spool=_SPOOL, archive=archive_limits(settings.limits))
+        api = settings.api
+        await serve_until_told(
+            make_server(
+                create_app(ports, options),
+                host=api.host,
+                port=api.port,
+                drain_seconds=api.drain_seconds,
             )
-            options = api_options(
-                settings, spool=Path(spool), archive=archive_limits(settings.limits)
-            )
-            api = settings.api
-            await serve_until_told(
-                make_server(
-                    create_app(ports, options),
-                    host=api.host,
-                    port=api.port,
-                    drain_seconds=api.drain_seconds,
-                )
-            )
+        )
 
 
 if __name__ == "__main__":
