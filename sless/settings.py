@@ -89,6 +89,8 @@ class GatewaySettings(_Group):
     """Pass the platform's own tokens on to functions."""
     folder: Path | None = None
     """Kubernetes: folder that Envoy and its writer share, with a path of at most 96 bytes."""
+    concurrency: Annotated[int, Field(ge=0)] = 0
+    """Envoy's threads, each some 3 MiB for 1 000 functions; 0 is one per processor."""
     tell_port: Port = 8090
     """Kubernetes: port on which a gateway tells what it routes, and whether it is ready."""
     service: str = "sless-gateway"
@@ -263,7 +265,7 @@ class DeadlinesSettings(_Group):
     drain: PositiveInt = 10
     """An old revision's requests under way once nothing new is routed to it."""
     start: PositiveInt = 60
-    """Embedded: each part of the home until it is ready."""
+    """Each part of the embedded home until it is ready; S3 and Temporal, whenever a part starts."""
     stop: PositiveInt = 15
     """Embedded: each part of the home after SIGTERM, before it is killed."""
 

@@ -11,6 +11,7 @@ def envoy_settings(settings: Settings) -> EnvoySettings:
     return EnvoySettings(
         host=gateway.host,
         port=gateway.port,
+        concurrency=gateway.concurrency,
         stream_idle=gateway.stream_idle_seconds,
         leave=gateway.leave_seconds,
         drain_timeout=gateway.drain_seconds,

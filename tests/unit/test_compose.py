@@ -1,4 +1,4 @@
-"""What the roots of either home refuse."""
+"""What the roots of either home refuse, and what they hand on."""
 
 from pathlib import Path
 
@@ -7,7 +7,8 @@ import pytest
 from sless.cluster.compose import check_home
 from sless.errors import InvalidSetting
 from sless.local.compose import home_layout
-from sless.settings import Settings
+from sless.roots.envoy_settings import envoy_settings
+from sless.settings import GatewaySettings, Settings
 
 
 def test_the_data_folder_must_be_named() -> None:
@@ -23,3 +24,7 @@ def test_another_homes_settings_are_refused() -> None:
 def test_the_other_home_refuses_likewise() -> None:
     with pytest.raises(InvalidSetting, match="SLESS_HOME is embedded"):
         check_home(Settings())
+
+
+def test_a_gateway_has_as_many_threads_as_an_operator_says() -> None:
+    assert envoy_settings(Settings(gateway=GatewaySettings(concurrency=3))).concurrency == 3
