@@ -1,7 +1,7 @@
 """Runs one attempt at a build, or adopts it, and follows it to its end."""
 
 import asyncio
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 from temporalio import activity
 from temporalio.exceptions import ApplicationError
@@ -9,6 +9,7 @@ from temporalio.exceptions import ApplicationError
 from activities.beating import asked_to_stop, beating, disowned, pause
 from activities.build_logs import LogCopy
 from activities.messages import BuildImage, BuiltImage
+from activities.pacing import Pace
 from sless.errors import BuildLost, Transient
 from sless.model.attempt import Attempt, AttemptState, AttemptStatus
 from sless.naming import attempt_tag, build_id, context_key, parse_own_key
@@ -17,6 +18,8 @@ from sless.ports.runs import RunState
 
 POLL_SECONDS = 0.5
 """How late a log line or an end may be seen."""
+POLLS_APART_SECONDS = 0.01
+"""Between any two builds' looks of some two requests each: 200 builds make 200 a second."""
 QUEUE_SECONDS = 6 * 3600
 """How long a Job may wait for its turn before it can no longer fetch its context."""
 
@@ -30,7 +33,7 @@ class Building:
     objects: Objects
     runs: Runs
     deadline_seconds: int = 900
-    poll_seconds: float = POLL_SECONDS
+    pace: Pace = field(default_factory=lambda: Pace(POLL_SECONDS, POLLS_APART_SECONDS))
 
     @activity.defn
     async def build_image(self, order: BuildImage) -> BuiltImage:
@@ -38,7 +41,8 @@ class Building:
         attempt = self._attempt(order)
         try:
             async with beating():
-                status = await self._follow(attempt)
+                with self.pace.shared():
+                    status = await self._follow(attempt)
         except asyncio.CancelledError:
             if asked_to_stop() or (disowned() and await self._run_closed()):
                 await self._end(attempt)
@@ -76,7 +80,7 @@ class Building:
                 await log.drain()
                 return status
             await log.copy()
-            await pause(self.poll_seconds)
+            await pause(self.pace.seconds)
 
     async def _end(self, attempt: Attempt) -> None:
         """Deletes the Job, however long its builder is away: a failure here would hide the cancel.
@@ -89,7 +93,7 @@ class Building:
                     return await self.builder.delete(attempt)
                 except Transient as error:
                     activity.logger.warning("the Job is not ended yet: %s", error.message)
-                    await asyncio.sleep(self.poll_seconds)
+                    await asyncio.sleep(self.pace.seconds)
 
     async def _verified(self, order: BuildImage, attempt: Attempt, *, digest: str) -> str:
         tag = attempt_tag(attempt.build, attempt.nonce)

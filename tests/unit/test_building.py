@@ -8,6 +8,7 @@ from temporalio.testing import ActivityEnvironment
 
 from activities.build_image import Building
 from activities.messages import BuildImage
+from activities.pacing import Pace
 from sless.errors import RunnerUnavailable
 from sless.model.attempt import Attempt, AttemptStatus
 from sless.model.function import FunctionRef
@@ -49,7 +50,7 @@ class BusyBuilder(FakeBuilder):
 
 async def cancel_build(builder: BusyBuilder, details: ActivityCancellationDetails) -> None:
     """Cancels the activity while it follows its Job."""
-    building = Building(builder, FakeImages(), MemoryObjects(), FakeRuns(), poll_seconds=0.01)
+    building = Building(builder, FakeImages(), MemoryObjects(), FakeRuns(), pace=Pace(0.01))
     environment = ActivityEnvironment()
     task = asyncio.create_task(environment.run(building.build_image, ORDER))
     async with asyncio.timeout(10):

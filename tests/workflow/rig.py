@@ -13,6 +13,7 @@ from temporalio.worker import Worker
 from activities.build_image import Building
 from activities.images import Imaging
 from activities.look_around import Looking
+from activities.pacing import Pace
 from activities.prepare_context import Preparing
 from activities.record_outcome import Recording
 from activities.roll_out import RollingOut
@@ -64,11 +65,9 @@ class Rig:
                 {each: {} for each in Language},
                 DEFAULT_LIMITS,
             ),
-            building=Building(
-                self.builder, self.images, self.objects, self.runs, poll_seconds=0.05
-            ),
+            building=Building(self.builder, self.images, self.objects, self.runs, pace=Pace(0.05)),
             imaging=Imaging(self.functions, self.images),
-            rolling_out=RollingOut(self.functions, self.deployments, poll_seconds=0.05),
+            rolling_out=RollingOut(self.functions, self.deployments, pace=Pace(0.05)),
             recording=Recording(self.objects, self.runs),
         )
 
