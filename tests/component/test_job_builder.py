@@ -19,6 +19,7 @@ from tests.fakes.kubelet import KubeletLog
 ATTEMPT = Attempt("team", "thumb", "u1", "0123456789ab", "n1", "python3.11", "0" * 64)
 BEGAN = {"startedAt": "2026-01-01T00:00:00Z"}
 RUNNING = {"running": BEGAN}
+ENDED = {"terminated": {"exitCode": 0, **BEGAN}}
 LOST = {"terminated": {"exitCode": 143, **BEGAN}}
 OPTIONS = JobOptions(
     RegistryPlace("registry"),
@@ -133,6 +134,61 @@ async def test_a_log_goes_on_where_another_worker_stopped(rig: Rig) -> None:
     while chunks := await first.read_log(ATTEMPT, offsets={"fetch": len(stayed)}, limit=99):
         stayed += chunks[0].data
     assert stayed == log.content
+
+
+def log_of(*lines: bytes) -> KubeletLog:
+    log = KubeletLog()
+    for second, line in enumerate(lines):
+        log.write(second, line)
+    return log
+
+
+async def test_following_a_build_costs_two_requests_a_look(rig: Rig) -> None:
+    logs = {"fetch": log_of(b"fetched"), "build": log_of(b"building")}
+    await rig.start(ScriptedPod({"fetch": ENDED, "build": RUNNING}, logs=logs))
+    builder, offsets = rig.builder, {"fetch": 0, "build": 0}
+    for looked in range(3):
+        rig.cluster.asked.clear()
+        await builder.status(ATTEMPT)
+        for chunk in await builder.read_log(ATTEMPT, offsets=offsets, limit=99):
+            offsets[chunk.container] += len(chunk.data)
+        assert rig.cluster.asked == (["pods", "log"] if looked else ["pods", "log", "log"])
+    assert offsets == {name: len(log.content) for name, log in logs.items()}
+
+
+async def test_a_build_that_is_over_and_was_read_whole_is_asked_for_nothing(rig: Rig) -> None:
+    logs = {"push": log_of(b"pushed")}
+    states = {"fetch": ENDED, "build": ENDED, "push": ENDED}
+    await rig.start(ScriptedPod(states, "Succeeded", logs=logs))
+    builder = rig.builder
+    await builder.status(ATTEMPT)
+    [chunk] = await builder.read_log(ATTEMPT, offsets={}, limit=99)
+    rig.cluster.asked.clear()
+    offsets = {"push": len(chunk.data)}
+    assert await builder.read_log(ATTEMPT, offsets=offsets, limit=99) == []
+    assert rig.cluster.asked == []
+    assert await builder.read_log(ATTEMPT, offsets={}, limit=99) == [chunk]
+
+
+async def test_a_log_is_read_in_pieces_to_its_end_however_long_its_container_is_over(
+    rig: Rig,
+) -> None:
+    log = log_of(*(b"line %d" % number for number in range(9)))
+    await rig.start(ScriptedPod({"fetch": ENDED, "build": RUNNING}, logs={"fetch": log}))
+    builder, stayed = rig.builder, b""
+    while chunks := await builder.read_log(ATTEMPT, offsets={"fetch": len(stayed)}, limit=7):
+        stayed += chunks[0].data
+    assert stayed == log.content
+
+
+async def test_a_node_that_is_away_for_a_moment_costs_no_log(rig: Rig) -> None:
+    log = log_of(b"fetched")
+    await rig.start(ScriptedPod({"fetch": ENDED, "build": RUNNING}, logs={"fetch": log}))
+    builder, rig.cluster.node_is_there = rig.builder, False
+    assert await builder.read_log(ATTEMPT, offsets={}, limit=99) == []
+    rig.cluster.node_is_there = True
+    [chunk] = await builder.read_log(ATTEMPT, offsets={}, limit=99)
+    assert chunk.data == log.content
 
 
 def event(reason: str, message: str) -> dict[str, Any]:

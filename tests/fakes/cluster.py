@@ -8,6 +8,7 @@ from datetime import UTC, datetime
 from typing import Any
 
 from aiohttp import web
+from aiohttp.typedefs import Handler
 from kubernetes.aio.client import Configuration
 
 from sless.adapters.kubernetes.client import ApiServer
@@ -49,11 +50,13 @@ class FakeCluster:
     events: list[Object] = field(default_factory=list)
     node_is_there: bool = True
     """False: no log can be had any more."""
+    asked: list[str] = field(default_factory=list)
+    """The last part of each request's path: a kind's plural, an object's name, or `log`."""
 
     @asynccontextmanager
     async def serving(self) -> AsyncIterator[ApiServer]:
         """A client of it, on a free port."""
-        app = web.Application()
+        app = web.Application(middlewares=[self._note])
         app.add_routes(
             [
                 web.post(_JOBS, self._create_job),
@@ -75,6 +78,11 @@ class FakeCluster:
         finally:
             await server.close()
             await runner.cleanup()
+
+    @web.middleware
+    async def _note(self, request: web.Request, handler: Handler) -> web.StreamResponse:
+        self.asked.append(request.path.rpartition("/")[2])
+        return await handler(request)
 
     async def _create_job(self, request: web.Request) -> web.Response:
         job = await request.json()

@@ -2,7 +2,6 @@
 
 import asyncio
 import time
-from collections import OrderedDict
 from collections.abc import Sequence
 from datetime import UTC, datetime
 from typing import Any
@@ -10,13 +9,13 @@ from typing import Any
 from sless.adapters.kubernetes.client import ApiServer
 from sless.adapters.kubernetes.job_options import JobOptions
 from sless.adapters.kubernetes.job_status import judge_absent, judge_ended, judge_under_way
-from sless.adapters.kubernetes.pod_logs import Mark, read_from
+from sless.adapters.kubernetes.log_reader import LoggedPod, LogReader, Memory, logged_pod
 from sless.adapters.kubernetes.pod_reading import find_failed, has_started, is_over
 from sless.adapters.kubernetes.render_job import labels_of, render_job
 from sless.adapters.kubernetes.resources import CONFIG_MAPS, EVENTS, JOBS, PODS, SECRETS, Resource
 from sless.adapters.kubernetes.slow_start import Graces, may_have_obstacle
-from sless.errors import AlreadyExists, InvalidSetting, SecretMissing, StoreUnavailable
-from sless.model.attempt import CONTAINERS, Attempt, AttemptStatus, LogChunk
+from sless.errors import AlreadyExists, SecretMissing
+from sless.model.attempt import Attempt, AttemptStatus, LogChunk
 from sless.naming import job_name
 
 MANAGER = "sless-worker"
@@ -26,8 +25,8 @@ TAIL_LINES = 400
 DELETE_SECONDS = 8.0
 """How long a deleted pod is waited for: a cancelled activity may not be silent for longer."""
 _POLL_SECONDS = 0.2
-_MARKS = 3000
-"""Containers whose place in the log is remembered: a forgotten one is read from its start."""
+_FRESH_SECONDS = 1.0
+"""How old a sight of a pod may be by which its logs are read."""
 
 Object = dict[str, Any]
 
@@ -41,7 +40,9 @@ class JobBuilder:
         self._server = server
         self._options = options
         self._graces = graces or Graces()
-        self._marks: OrderedDict[tuple[str, str], Mark] = OrderedDict()
+        self._logs = LogReader(server)
+        self._seen: Memory[str, tuple[LoggedPod, float]] = Memory()
+        """The pod of each Job, and when it was seen."""
 
     async def ensure(self, attempt: Attempt, *, context_url: str) -> None:
         """See the port.
@@ -62,6 +63,8 @@ class JobBuilder:
         """See the port; one request while a pod runs, three at most."""
         now = datetime.now(UTC)
         pod = await self._find_pod(attempt)
+        if pod is not None:
+            self._seen.keep(_name(attempt), (logged_pod(pod), time.monotonic()))
         if pod is None:
             job = await self._find_job(attempt)
             events = await self._events(job) if job else ()
@@ -75,16 +78,11 @@ class JobBuilder:
         self, attempt: Attempt, *, offsets: dict[str, int], limit: int
     ) -> Sequence[LogChunk]:
         """See the port; a log that its node no longer gives has no more to say."""
-        pod = await self._find_pod(attempt)
+        pod = self._known_pod(attempt)
         if pod is None:
-            return []
-        started = [name for name in CONTAINERS if has_started(pod, name)]
-        chunks = [
-            LogChunk(name, start, await self._read(pod, name, start=start, limit=limit))
-            for name in started
-            for start in [offsets.get(name, 0)]
-        ]
-        return [chunk for chunk in chunks if chunk.data]
+            found = await self._find_pod(attempt)
+            pod = None if found is None else logged_pod(found)
+        return [] if pod is None else await self._logs.read(pod, offsets=offsets, limit=limit)
 
     async def delete(self, attempt: Attempt) -> None:
         """See the port; waits a little for its pod, which has no more than seconds to live."""
@@ -141,31 +139,12 @@ class JobBuilder:
         found = find_failed(pod)
         if found is None or not has_started(pod, found[0]):
             return ""
-        query = {"tailLines": str(TAIL_LINES)}
-        return (await self._ask(pod, found[0], query)).decode(errors="replace")
+        return await self._logs.tail(logged_pod(pod), found[0], lines=TAIL_LINES)
 
-    async def _read(self, pod: Object, container: str, *, start: int, limit: int) -> bytes:
-        key = (pod["metadata"]["uid"], container)
-        mark = self._marks.pop(key, Mark())
-        if mark.offset > start:
-            mark = Mark()
-        answer = await self._ask(pod, container, mark.query(start=start, limit=limit))
-        reading = read_from(answer, mark, start=start, limit=limit)
-        self._marks[key] = reading.mark
-        if len(self._marks) > _MARKS:
-            self._marks.popitem(last=False)
-        return reading.data
-
-    async def _ask(self, pod: Object, container: str, query: dict[str, str]) -> bytes:
-        """The log; empty where it cannot be had, so that a lost node holds up no verdict."""
-        meta = pod["metadata"]
-        try:
-            log = await self._server.read_log(
-                meta["namespace"], meta["name"], container=container, query=query
-            )
-        except (StoreUnavailable, InvalidSetting):
-            return b""
-        return log or b""
+    def _known_pod(self, attempt: Attempt) -> LoggedPod | None:
+        """As `status` saw it just now, or when it was over: whoever follows a Job asks for both."""
+        pod, at = self._seen.get(_name(attempt), (None, 0.0))
+        return pod if pod and (pod.over or time.monotonic() - at < _FRESH_SECONDS) else None
 
 
 def _name(attempt: Attempt) -> str:

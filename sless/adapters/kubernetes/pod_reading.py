@@ -21,6 +21,11 @@ def has_started(pod: Object, name: str) -> bool:
     return "running" in state or bool(state.get("terminated", {}).get("startedAt"))
 
 
+def has_ended(pod: Object, name: str) -> bool:
+    """Whether the container's process is over; a build's container is never started again."""
+    return "terminated" in container_state(pod, name)
+
+
 def find_failed(pod: Object) -> tuple[str, Object] | None:
     """The first container that ended badly, and how."""
     for name in CONTAINERS:
