@@ -81,3 +81,22 @@ def test_what_could_not_work_is_refused_by_name(values: dict[str, Any], named: s
 def test_requests_under_way_have_their_time_before_the_pod_is_killed() -> None:
     api = rendered(with_settings(SLESS_API__DRAIN_SECONDS=60), "Deployment", "sless-api")
     assert api["spec"]["template"]["spec"]["terminationGracePeriodSeconds"] >= 5 + 60
+
+
+def test_an_operators_files_are_in_every_part_but_envoy() -> None:
+    files = [{"secret": "ca", "path": "/etc/ca"}, {"configMap": "more", "path": "/etc/more"}]
+    for part in ("api", "worker", "watcher", "gateway"):
+        found = rendered({**WHOLE, "files": files}, "Deployment", f"sless-{part}")
+        pod = found["spec"]["template"]["spec"]
+        volumes = {each["name"]: each for each in pod["volumes"]}
+        assert volumes["file-0"]["secret"] == {"secretName": "ca"}
+        assert volumes["file-1"]["configMap"] == {"name": "more"}
+        for container in [*pod["containers"], *pod.get("initContainers", [])]:
+            paths = [each["mountPath"] for each in container["volumeMounts"]]
+            assert ("/etc/ca" in paths) == (container["name"] != "envoy")
+
+
+def test_a_folder_of_files_is_from_one_place() -> None:
+    refused = render({**WHOLE, "files": [{"path": "/etc/ca"}]})
+    assert refused.returncode != 0
+    assert "files" in refused.stderr

@@ -93,3 +93,21 @@ projected:
 {{- /* Until every proxy knows that the pod leaves; a preStop hook that sleeps would keep callers. */}}
 - {name: SLESS_GATEWAY__LEAVE_SECONDS, value: "5"}
 {{- end }}
+
+{{/* Files of the operator's own, such as certificates, in every container that speaks to others. */}}
+{{- define "sless.files.mounts" -}}
+{{- range $at, $file := .Values.files }}
+- {name: file-{{ $at }}, mountPath: {{ $file.path | quote }}, readOnly: true}
+{{- end }}
+{{- end }}
+
+{{- define "sless.files.volumes" -}}
+{{- range $at, $file := .Values.files }}
+- name: file-{{ $at }}
+  {{- if $file.secret }}
+  secret: {secretName: {{ $file.secret }}}
+  {{- else }}
+  configMap: {name: {{ $file.configMap }}}
+  {{- end }}
+{{- end }}
+{{- end }}
