@@ -147,6 +147,7 @@ def test_two_watchers_and_many_looks_make_one_build(
     assert traces.build_runs(ask.build) == 1
     assert traces.rollouts() == 1
     phases = [phase for _, phase in seen]
+    assert {"Building", "Ready"} <= set(phases)
     assert phases == sorted(phases, key=lambda phase: ORDER.index(Phase(phase))), seen
 
 
