@@ -74,12 +74,12 @@ def times(
 async def many(bench: Bench, prefix: str, count: int) -> None:
     """Prints what became of functions that are uploaded at once."""
     names = [f"{prefix}-{number}" for number in range(count)]
-    before, start = await spent_by(bench.server, "worker"), time.monotonic()
+    before, start = await spent(bench), time.monotonic()
     uploads = await asyncio.gather(*map(bench.upload, names))
     await bench.ended(*names)
     took = time.monotonic() - start
     await asyncio.sleep(SETTLE_SECONDS)
-    after = await spent_by(bench.server, "worker")
+    after = await spent(bench)
     ends = [bench.end_of(name) for name in names]
     made = [bench.noted.made[name] for name in names]
     late = [lag for upload in uploads for lag in await lags(bench, upload)]
@@ -87,19 +87,28 @@ async def many(bench: Bench, prefix: str, count: int) -> None:
     print(f"{sum(made)} Jobs, at most {max(made)} for one")
     print(f"  answers           {summary([each.accepted - each.sent for each in uploads])}")
     print(f"  status lag        {summary(late)}, of {len(late)}", flush=True)
-    for pid, now in after.items():
-        if pid in before:
-            print_spent(before[pid], now, builds=count)
+    for whose, now in after.items():
+        if whose in before:
+            print_spent(whose[0], before[whose], now, builds=count)
         else:
-            print("  the worker was replaced meanwhile")
+            print(f"  {whose[0]}: replaced meanwhile")
 
 
-def print_spent(before: Spent, now: Spent, *, builds: int) -> None:
-    """What a worker took for so many builds."""
-    print(f"  worker's memory   {before.mib} MiB before, {now.mib} after, ", end="")
-    print(f"at most {now.most_mib}: {(now.mib - before.mib) / builds:+.2f} a build")
-    spent = now.seconds - before.seconds
-    print(f"  its processor     {spent:.1f} s, {spent / builds:.2f} a build", flush=True)
+async def spent(bench: Bench) -> Mapping[tuple[str, int], Spent]:
+    """So far, by part and process id."""
+    return {
+        (part, pid): each
+        for part in ("worker", "watcher")
+        for pid, each in (await spent_by(bench.server, part)).items()
+    }
+
+
+def print_spent(part: str, before: Spent, now: Spent, *, builds: int) -> None:
+    """What a process took for so many builds."""
+    print(f"  {part}: {before.mib} MiB before, {now.mib} after, at most {now.most_mib}, ", end="")
+    print(f"{(now.mib - before.mib) / builds:+.2f} a build; processor ", end="")
+    used, waited = now.seconds - before.seconds, now.waited - before.waited
+    print(f"{used:.1f} s, {used / builds:.2f} a build, waited for it {waited:.1f} s", flush=True)
 
 
 async def lags(bench: Bench, upload: Upload) -> list[float]:

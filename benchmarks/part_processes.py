@@ -19,6 +19,8 @@ class Spent:
     most_mib: int
     seconds: float
     """Of a processor."""
+    waited: float
+    """Seconds for which its main thread could have run and others did."""
 
 
 async def spent_by(server: ApiServer, part: str) -> Mapping[int, Spent]:
@@ -31,10 +33,15 @@ async def spent_by(server: ApiServer, part: str) -> Mapping[int, Spent]:
         for each in pod["status"].get("containerStatuses", ())
     ]
     return {
-        pid: Spent(memory_mib(pid), peak_mib(pid), cpu_seconds(pid))
+        pid: Spent(memory_mib(pid), peak_mib(pid), cpu_seconds(pid), waited_seconds(pid))
         for pid in running()
         if any(each in cgroup_of(pid) for each in containers)
     }
+
+
+def waited_seconds(pid: int) -> float:
+    """Of its main thread."""
+    return int(Path(f"/proc/{pid}/schedstat").read_text().split()[1]) / 1e9
 
 
 def running() -> list[int]:
