@@ -1,18 +1,29 @@
 """A Function's life by kubectl alone, once its zip is stored."""
 
 import json
-import shutil
 from pathlib import Path
 from typing import Any
 
 import httpx
 import pytest
 
+from tests.cluster.chart import Values
 from tests.cluster.e2e.cluster_home import ClusterHome
+from tests.cluster.e2e.folders import quick
+from tests.cluster.e2e.held import holding
 from tests.e2e.lives import ALL, EXAMPLES, Example
 from tests.e2e.running import wait_until
 
 pytestmark = [pytest.mark.cluster, pytest.mark.timeout(900)]
+
+
+_GREETING = """
+import os
+
+
+def handler(request):
+    return os.environ.get("GREETING", "Hello")
+"""
 
 
 def stored(home: ClusterHome, folder: Path, name: str) -> dict[str, Any]:
@@ -44,13 +55,13 @@ def test_every_example_by_kubectl_apply(home: ClusterHome, example: Example) -> 
 
 
 def test_a_life_by_kubectl(home: ClusterHome, tmp_path: Path) -> None:
-    folder = tmp_path / "hello"
-    shutil.copytree(EXAMPLES / "hello", folder)
+    folder = quick(tmp_path / "hello", "Hello")
+    (folder / "handler.py").write_text(_GREETING)
     path = f"{home.namespace}/hello/"
     first = stored(home, folder, "hello")
     applied(home, first)
     waited(home, "hello")
-    assert home.call(path).json()["message"] == "Hello, world!"
+    assert home.call(path).text == "Hello"
     row = home.kubectl("get", "fn", "hello").splitlines()
     assert row[0].split() == ["NAME", "PHASE", "RUNTIME", "IMAGE", "URL", "AGE"]
     assert row[1].split()[1:3] == ["Ready", "python3.11"]
@@ -59,7 +70,7 @@ def test_a_life_by_kubectl(home: ClusterHome, tmp_path: Path) -> None:
     applied(home, first)
     waited(home, "hello", "Ready")
     wait_until(
-        lambda: home.call(path).json()["message"] == "Good day, world!",
+        lambda: home.call(path).text == "Good day",
         within=60,
         what="the variable has arrived",
     )
@@ -75,7 +86,7 @@ def test_a_life_by_kubectl(home: ClusterHome, tmp_path: Path) -> None:
     assert "out of luck" in status["message"]
     available = next(each for each in status["conditions"] if each["type"] == "Available")
     assert available["status"] == "True"
-    assert home.call(path).json()["message"] == "Good day, world!"
+    assert home.call(path).text == "Good day"
 
     # A rollback: the earlier key, and nothing is built.
     applied(home, first)
@@ -95,27 +106,23 @@ def ended(home: ClusterHome, phase: str) -> bool:
     return seen and status.get("phase") == phase
 
 
-def test_a_request_and_a_cancel_by_kubectl(home: ClusterHome, tmp_path: Path) -> None:
-    folder = tmp_path / "hello"
-    shutil.copytree(EXAMPLES / "hello", folder)
-    slow = "import time\nfrom setuptools import setup\ntime.sleep(600)\nsetup(name='slow')\n"
-    (folder / "slow").mkdir()
-    (folder / "slow" / "setup.py").write_text(slow)
-    (folder / "requirements.txt").write_text("./slow\n")
-    applied(home, stored(home, folder, "hello"))
-    wait_until(
-        lambda: status_of_or_none(home).get("phase") == "Building", within=120, what="it builds"
-    )
-    home.kubectl("annotate", "fn", "hello", "sless.io/cancel=1")
-    wait_until(
-        lambda: ended(home, "Cancelled"), within=60, what=lambda: str(status_of(home, "hello"))
-    )
-    wait_until(lambda: not home.builds(), within=60, what="nothing builds any more")
+def test_a_request_and_a_cancel_by_kubectl(
+    home: ClusterHome, installed: Values, tmp_path: Path
+) -> None:
+    with holding(installed["settings"]) as hold:
+        held = hold.hold(quick(tmp_path / "held", "one"))
+        applied(home, stored(home, held, "hello"))
+        wait_until(
+            lambda: status_of_or_none(home).get("phase") == "Building", within=120, what="it builds"
+        )
+        home.kubectl("annotate", "fn", "hello", "sless.io/cancel=1")
+        wait_until(
+            lambda: ended(home, "Cancelled"), within=60, what=lambda: str(status_of(home, "hello"))
+        )
+        wait_until(lambda: not home.builds(), within=60, what="nothing builds any more")
 
-    shutil.rmtree(folder / "slow")
-    (folder / "requirements.txt").unlink()
     # The annotation stays: it is about the generation that it names.
-    applied(home, stored(home, folder, "hello"))
+    applied(home, stored(home, quick(tmp_path / "quick", "two"), "hello"))
     waited(home, "hello")
     before = status_of(home, "hello")["observedGeneration"]
     home.kubectl("patch", "fn", "hello", "--type=merge", '-p={"spec":{"request":"again"}}')
