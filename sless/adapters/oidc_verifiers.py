@@ -4,13 +4,12 @@ httpx is imported where there is an issuer: most embedded homes have none.
 """
 
 import asyncio
-import ssl
 from collections.abc import AsyncIterator, Mapping
 from contextlib import AsyncExitStack, asynccontextmanager
 from datetime import timedelta
-from pathlib import Path
 from typing import TYPE_CHECKING
 
+from sless.adapters.trust import trust
 from sless.errors import InvalidSetting
 from sless.issuers import IssuerSettings
 from sless.settings import TokensSettings
@@ -65,7 +64,9 @@ def _client(issuer: IssuerSettings, settings: TokensSettings) -> "httpx.AsyncCli
     import httpx
 
     return httpx.AsyncClient(
-        verify=True if issuer.ca_file is None else _trust(issuer, issuer.ca_file),
+        verify=True
+        if issuer.ca_file is None
+        else trust(issuer.ca_file, setting=f"SLESS_TOKENS__ISSUERS, ca_file of {issuer.url},"),
         follow_redirects=False,
         timeout=settings.fetch_seconds,
         # Two requests in minutes: a connection that the other side has just closed gains nothing.
@@ -73,18 +74,6 @@ def _client(issuer: IssuerSettings, settings: TokensSettings) -> "httpx.AsyncCli
         # Plain http is the loopback's alone, where the environment's proxy has no business.
         mounts={"http://": None},
     )
-
-
-def _trust(issuer: IssuerSettings, ca_file: Path) -> ssl.SSLContext:
-    context = ssl.create_default_context()
-    try:
-        context.load_verify_locations(ca_file)
-    except (OSError, ssl.SSLError) as error:
-        raise InvalidSetting(
-            f"SLESS_TOKENS__ISSUERS: the ca_file of {issuer.url}, {ca_file}, holds no usable "
-            f"certificates: {error}."
-        ) from error
-    return context
 
 
 def _verifier_of(

@@ -1,7 +1,6 @@
 """Makes `RegistryImages` from what an operator set."""
 
 import contextlib
-import ssl
 from collections.abc import AsyncIterator
 from functools import partial
 from pathlib import Path
@@ -13,7 +12,7 @@ from sless.adapters.registry.credentials import read_credentials
 from sless.adapters.registry.images import RegistryImages
 from sless.adapters.registry.place import RegistryPlace
 from sless.adapters.registry.session import Patience, RegistrySession
-from sless.errors import InvalidSetting
+from sless.adapters.trust import trust
 
 
 @contextlib.asynccontextmanager
@@ -38,19 +37,7 @@ async def connect_registry(
     find = partial(read_credentials, credentials, place.push) if credentials else lambda: None
     patience = patience or Patience()
     async with httpx.AsyncClient(
-        verify=_trust(ca_file), timeout=httpx.Timeout(patience.request)
+        verify=trust(ca_file, setting="SLESS_REGISTRY__CA_FILE"),
+        timeout=httpx.Timeout(patience.request),
     ) as client:
         yield RegistryImages(RegistrySession(client, place, Authority(find), patience))
-
-
-def _trust(ca_file: Path | None) -> ssl.SSLContext:
-    context = ssl.create_default_context()
-    if ca_file is not None:
-        try:
-            context.load_verify_locations(ca_file)
-        except (OSError, ssl.SSLError) as error:
-            raise InvalidSetting(
-                f"SLESS_REGISTRY__CA_FILE names {ca_file}, which holds no usable certificates: "
-                f"{error}."
-            ) from error
-    return context
