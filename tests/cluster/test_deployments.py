@@ -68,6 +68,13 @@ def functions(server: ApiServer) -> Functions:
 async def deployments(server: ApiServer) -> AsyncIterator[Deployments]:
     await server.delete(QUOTAS, "team", "no-replica-sets")
     await server.create(QUOTAS, "team", NO_REPLICA_SETS, manager=MANAGER)
+
+    async def is_in_force() -> bool:
+        quota = await server.find(QUOTAS, "team", "no-replica-sets")
+        return quota is not None and "hard" in quota.get("status", {})
+
+    # One that was made just now forbids nothing yet.
+    await until(is_in_force)
     yield QuietDeployments(server, DeploymentOptions())
     await server.delete(QUOTAS, "team", "no-replica-sets")
 

@@ -12,6 +12,7 @@ from sless.adapters.kubernetes.deployments import KubernetesDeployments
 from sless.adapters.kubernetes.functions import KubernetesFunctions
 from sless.adapters.kubernetes.render_deployment import DeploymentOptions
 from sless.adapters.kubernetes.resources import DEPLOYMENTS
+from sless.errors import VersionConflict
 from sless.model.deployment import Availability, Deployment, Progress, Revision
 from tests.cluster.node.images import PAUSE, PYTHON_BASE
 from tests.cluster.spaces import MANAGER, ensure_spaces
@@ -84,6 +85,21 @@ async def start(server: ApiServer, program: list[str]) -> None:
     await server.apply(DEPLOYMENTS, SPACE, body, manager="hand", force=True)
 
 
+async def changed(deployments: KubernetesDeployments, wanted: Revision) -> None:
+    """As a rollout does it: again, where the cluster wrote a status meanwhile."""
+
+    async def is_swapped() -> bool:
+        found = await deployments.find(SPACE, "hello")
+        assert found is not None
+        try:
+            await deployments.swap(replace(found, revision=wanted))
+        except VersionConflict:
+            return False
+        return True
+
+    await until(is_swapped)
+
+
 async def judged(deployments: KubernetesDeployments, progress: Progress) -> Availability:
     async def reached() -> Availability | None:
         found = await deployments.find(SPACE, "hello")
@@ -98,8 +114,7 @@ async def test_a_bad_image_is_told_while_the_old_revision_serves(
     await create(deployments, fresh)
     await start(server, ["python3", "-m", "http.server", "8080"])
     await judged(deployments, Progress.AVAILABLE)
-    found = await until(lambda: deployments.find(SPACE, "hello"))
-    await deployments.swap(replace(found, revision=revision(f"{bases}/python@{GONE}")))
+    await changed(deployments, revision(f"{bases}/python@{GONE}"))
     availability = await judged(deployments, Progress.FAILED)
     assert availability.reason == "ImageMissing"
     assert GONE in availability.message
