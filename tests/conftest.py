@@ -1,6 +1,10 @@
 """Fixtures that tests of several kinds ask for; each lies in a small module of its own."""
 
+import pytest
 from hypothesis import settings
+
+# Its assertions are as telling as a test's.
+pytest.register_assert_rewrite("tests.e2e.lives")
 
 # A property is slow where the machine is busy: that is no failure of it.
 settings.register_profile("patient", deadline=None)
