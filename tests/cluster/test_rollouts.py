@@ -12,10 +12,10 @@ from sless.adapters.kubernetes.deployments import KubernetesDeployments
 from sless.adapters.kubernetes.functions import KubernetesFunctions
 from sless.adapters.kubernetes.render_deployment import DeploymentOptions
 from sless.adapters.kubernetes.resources import DEPLOYMENTS
-from sless.errors import VersionConflict
 from sless.model.deployment import Availability, Deployment, Progress, Revision
 from tests.cluster.node.images import PAUSE, PYTHON_BASE
 from tests.cluster.spaces import MANAGER, ensure_spaces
+from tests.cluster.swapping import swap_revision
 from tests.fixtures.waiting import until
 
 SPACE = "rollouts"
@@ -85,21 +85,6 @@ async def start(server: ApiServer, program: list[str]) -> None:
     await server.apply(DEPLOYMENTS, SPACE, body, manager="hand", force=True)
 
 
-async def changed(deployments: KubernetesDeployments, wanted: Revision) -> None:
-    """As a rollout does it: again, where the cluster wrote a status meanwhile."""
-
-    async def is_swapped() -> bool:
-        found = await deployments.find(SPACE, "hello")
-        assert found is not None
-        try:
-            await deployments.swap(replace(found, revision=wanted))
-        except VersionConflict:
-            return False
-        return True
-
-    await until(is_swapped)
-
-
 async def judged(deployments: KubernetesDeployments, progress: Progress) -> Availability:
     async def reached() -> Availability | None:
         found = await deployments.find(SPACE, "hello")
@@ -114,7 +99,7 @@ async def test_a_bad_image_is_told_while_the_old_revision_serves(
     await create(deployments, fresh)
     await start(server, ["python3", "-m", "http.server", "8080"])
     await judged(deployments, Progress.AVAILABLE)
-    await changed(deployments, revision(f"{bases}/python@{GONE}"))
+    await swap_revision(deployments, SPACE, revision(f"{bases}/python@{GONE}"))
     availability = await judged(deployments, Progress.FAILED)
     assert availability.reason == "ImageMissing"
     assert GONE in availability.message

@@ -22,6 +22,7 @@ from tests.cluster.chart import SYSTEM
 from tests.cluster.node.place import read_place
 from tests.cluster.scene_rig import Scene, watching
 from tests.cluster.spaces import MANAGER
+from tests.cluster.swapping import swap_revision
 from tests.cluster.test_rollouts import (  # noqa: F401  # fixtures
     SPACE,
     bases,
@@ -101,9 +102,7 @@ async def test_a_rollout_is_seen_until_it_is_routed(  # noqa: PLR0913  # fixture
         found = await until(routed)
         assert found == Routed(SPACE, "hello", fresh.ask.uid, 1, fresh.revision.instance)
         gone = replace(fresh.revision, image=f"{fresh.revision.image[:-64]}{'1' * 64}")
-        present = (await scene.get("hello")).deployment
-        assert present is not None
-        await deployments.swap(replace(present, revision=gone))
+        await swap_revision(deployments, SPACE, gone)
         failed = await judged(scene, Progress.FAILED)
         assert failed.deployment is not None
         assert failed.deployment.availability.reason == "ImageMissing"
