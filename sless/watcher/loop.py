@@ -144,7 +144,8 @@ class Watcher:
 
     async def _act(self, act: Act, sight: Sight) -> None:
         if act is Act.LOOK:
-            about = f"{sight.function.ask} {sight.outcome is not None}"
+            function = sight.function
+            about = f"{function.ask} {sight.outcome is not None} {function.cancel_wanted}"
             await self._look(sight.function.ref, about=about, sight=sight)
         elif act is Act.RECORD_TERMINATED:
             await self._record_terminated(sight)

@@ -63,7 +63,7 @@ class Verdict:
 def act_for(sight: Sight) -> Act:
     """Whether anybody must look; an ask that is being looked at is left alone."""
     if sight.function_run is not None:
-        return Act.NOTHING
+        return Act.LOOK if _has_news_for(sight.function_run, sight) else Act.NOTHING
     if sight.outcome is None and _terminated(sight):
         return Act.RECORD_TERMINATED
     seen = Seen(
@@ -80,6 +80,14 @@ def act_for(sight: Sight) -> Act:
 def may_need_repair(sight: Sight) -> bool:
     """Whether it makes a difference if a note says that a vanished image cannot be built again."""
     return act_for(sight) is Act.LOOK or verdict_for(sight).phase is Phase.DEPLOYING
+
+
+def _has_news_for(run: Run, sight: Sight) -> bool:
+    """Whether there is what its run has not read: kubectl writes, and tells no workflow."""
+    if sight.outcome is not None:
+        return False
+    function = sight.function
+    return function.cancel_wanted or (run.ask is not None and run.ask != function.ask)
 
 
 def _terminated(sight: Sight) -> bool:

@@ -55,6 +55,8 @@ def run(phase: Phase | None, *, state: RunState = RunState.RUNNING, reason: str 
 
 
 SIGHT = Sight(FUNCTION)
+OLDER = replace(FUNCTION.ask, generation=2)
+TO_CANCEL = replace(FUNCTION, annotations={"sless.io/cancel": "3"})
 SERVING = Sight(FUNCTION, outcome(), deployment=GOOD, routed=ROUTED)
 
 
@@ -111,6 +113,10 @@ def test_a_phase_never_falls_back(run_phase: Phase | None) -> None:
     [
         (SIGHT, Act.LOOK),
         (replace(SIGHT, function_run=run(Phase.PENDING)), Act.NOTHING),
+        (replace(SIGHT, function_run=replace(run(Phase.PENDING), ask=None)), Act.NOTHING),
+        (replace(SIGHT, function_run=replace(run(Phase.BUILDING), ask=OLDER)), Act.LOOK),
+        (replace(SIGHT, function=TO_CANCEL, function_run=run(Phase.BUILDING)), Act.LOOK),
+        (replace(SERVING, function=TO_CANCEL, function_run=run(Phase.READY)), Act.NOTHING),
         (replace(SIGHT, uploaded=False), Act.NOTHING),
         (
             replace(SIGHT, last_run=run(Phase.BUILDING, state=RunState.TERMINATED)),

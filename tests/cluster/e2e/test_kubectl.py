@@ -75,7 +75,8 @@ def test_a_life_by_kubectl(home: ClusterHome, tmp_path: Path) -> None:
         what="the variable has arrived",
     )
 
-    (folder / "handler.py").write_text("raise RuntimeError('out of luck')\n")
+    broken_code = f"raise RuntimeError('out of luck')\n{_GREETING}"
+    (folder / "handler.py").write_text(broken_code)
     broken = stored(home, folder, "hello")
     applied(home, broken)
     wait_until(
@@ -133,6 +134,19 @@ def test_a_request_and_a_cancel_by_kubectl(
         within=120,
         what=lambda: str(status_of(home, "hello")),
     )
+
+
+def test_a_newer_spec_by_kubectl_overtakes_a_build(
+    home: ClusterHome, installed: Values, tmp_path: Path
+) -> None:
+    with holding(installed["settings"]) as hold:
+        applied(home, stored(home, hold.hold(quick(tmp_path / "held", "one")), "hello"))
+        wait_until(
+            lambda: status_of_or_none(home).get("phase") == "Building", within=120, what="it builds"
+        )
+        applied(home, stored(home, quick(tmp_path / "quick", "two"), "hello"))
+        waited(home, "hello")
+    assert home.call(f"{home.namespace}/hello/").text == "two"
 
 
 def status_of_or_none(home: ClusterHome) -> dict[str, Any]:
