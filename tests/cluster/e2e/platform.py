@@ -100,7 +100,7 @@ def _settings(place: Place) -> dict[str, str]:
     tools = os.environ.get("TOOLS_IMAGE") or f"{place.bases}/{BUILDER}"
     bases = {
         "python3.11": f"{place.bases}/{PYTHON_BASE}",
-        "node22": f"{place.bases}/{NODE_BASE}",
+        "node20": f"{place.bases}/{NODE_BASE}",
     }
     return {
         "SLESS_API__URL": f"http://{place.ip}:{API_PORT}",

