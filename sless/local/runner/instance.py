@@ -149,9 +149,11 @@ class RunningInstance:
             stop.cancel()
 
     async def _drain(self, child: Child) -> None:
-        if self._row.state is InstanceState.READY:
-            await child.wait_for_end(_SETTLE_SECONDS)
+        was_ready = self._row.state is InstanceState.READY
+        # At once: as long as it counts as ready it may be routed to anew, and then it ends.
         await self._note(InstanceState.DRAINING)
+        if was_ready:
+            await child.wait_for_end(_SETTLE_SECONDS)
         child.terminate()
         await child.wait_for_end(self._around.settings.drain_seconds + _AFTER_DRAIN_SECONDS)
 
