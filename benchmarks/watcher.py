@@ -110,13 +110,8 @@ class Bench:
     async def clear(self) -> None:
         """Deletes what was made; without controllers nobody else does."""
         for resource in (FUNCTIONS, DEPLOYMENTS):
-            names, token = [], ""
-            while True:
-                page = await self.server.list(resource, SPACE, limit=500, token=token)
-                names += [item["metadata"]["name"] for item in page.items]
-                token = page.next
-                if not token:
-                    break
+            pages = self.server.pages(resource, SPACE, size=500)
+            names = [item["metadata"]["name"] async for page in pages for item in page.items]
             await asyncio.gather(*(self._delete(resource, name) for name in names))
 
     async def _delete(self, resource: object, name: str) -> None:

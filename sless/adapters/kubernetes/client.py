@@ -119,6 +119,33 @@ class ApiServer:
             resource_version=listed.get("resourceVersion") or "",
         )
 
+    async def pages(  # noqa: PLR0913  # likewise
+        self,
+        resource: Resource,
+        namespace: str | None = None,
+        *,
+        size: int,
+        labels: str = "",
+        fields: str = "",
+        metadata_only: bool = False,
+    ) -> AsyncIterator[ObjectPage]:
+        """All of a list, `size` objects at a time, of the first page's version or newer."""
+        token = ""
+        while True:
+            page = await self.list(
+                resource,
+                namespace,
+                labels=labels,
+                fields=fields,
+                limit=size,
+                token=token,
+                metadata_only=metadata_only,
+            )
+            yield page
+            token = page.next
+            if not token:
+                return
+
     async def create(
         self, resource: Resource, namespace: str | None, body: Object, *, manager: str
     ) -> Object:

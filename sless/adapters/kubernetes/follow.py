@@ -80,22 +80,18 @@ class _Follower:
         return not self.since or time.monotonic() >= self._due
 
     async def list(self) -> None:
-        """Page by page. All pages are of the first one's version, or newer."""
+        """Page by page."""
         seen: set[Key] = set()
-        version = token = ""
-        while True:
-            page = await self.server.list(
-                self.resource, self.namespace, labels=self.labels, limit=PAGE, token=token
-            )
+        version = ""
+        async for page in self.server.pages(
+            self.resource, self.namespace, size=PAGE, labels=self.labels
+        ):
             if not version:
                 version = page.resource_version
                 self.mirror.start_list(version=int(version))
             for item in page.items:
                 self.mirror.put(item)
                 seen.add(key_of(item))
-            token = page.next
-            if not token:
-                break
         self.mirror.end_list(seen, version=int(version))
         self.since, self._due = version, time.monotonic() + RESYNC_SECONDS
 

@@ -48,15 +48,9 @@ class RecentEvents:
 
     async def _look(self, namespace: str) -> Sequence[Told]:
         told: list[Told] = []
-        token = ""
-        while True:
-            page = await self._server.list(
-                EVENTS, namespace, fields="type=Warning", limit=_PAGE, token=token
-            )
+        async for page in self._server.pages(EVENTS, namespace, size=_PAGE, fields="type=Warning"):
             told += filter(None, map(find_told, page.items))
-            token = page.next
-            if not token:
-                return told
+        return told
 
     def _forget(self) -> None:
         oldest = time.monotonic() - self._fresh_seconds

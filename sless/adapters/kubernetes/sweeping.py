@@ -35,13 +35,5 @@ async def _list(
     server: ApiServer, resource: Resource, namespace: str | None = None, *, labels: str = ""
 ) -> list[Object]:
     """Their metadata."""
-    found: list[Object] = []
-    token = ""
-    while True:
-        page = await server.list(
-            resource, namespace, labels=labels, limit=_PAGE, token=token, metadata_only=True
-        )
-        found += page.items
-        token = page.next
-        if not token:
-            return found
+    pages = server.pages(resource, namespace, size=_PAGE, labels=labels, metadata_only=True)
+    return [item async for page in pages for item in page.items]
