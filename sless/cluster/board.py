@@ -6,7 +6,7 @@ import json
 from collections.abc import Iterable
 from dataclasses import dataclass
 
-from sless.gateway.route import Endpoint, Route
+from sless.gateway.route import Route
 
 
 @dataclass(frozen=True, slots=True)
@@ -22,16 +22,11 @@ class Taken:
 def render_taken(version: str, routes: Iterable[Route]) -> Taken:
     """Every function is named; one without endpoints has none."""
     table = {
-        f"{route.namespace}/{route.name}": [_address(each) for each in route.endpoints]
+        f"{route.namespace}/{route.name}": [str(each) for each in route.endpoints]
         for route in routes
     }
     body = json.dumps({"version": version, "routes": table}, separators=(",", ":"))
     return Taken(version, body.encode())
-
-
-def _address(endpoint: Endpoint) -> str:
-    host = f"[{endpoint.host}]" if ":" in endpoint.host else endpoint.host
-    return f"{host}:{endpoint.port}"
 
 
 class Board:

@@ -31,6 +31,10 @@ class Endpoint:
     def __post_init__(self) -> None:
         check_address(self.host, self.port)
 
+    def __str__(self) -> str:
+        """As in a URL."""
+        return f"[{self.host}]:{self.port}" if ":" in self.host else f"{self.host}:{self.port}"
+
 
 @dataclass(frozen=True, slots=True)
 class Route:

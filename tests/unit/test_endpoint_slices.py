@@ -42,7 +42,7 @@ def live(*endpoints: dict[str, Any], **changed: Any) -> dict[str, Any]:
 def ready(slice_: dict[str, Any]) -> list[str]:
     found = find_slice(slice_, port="http")
     assert found is not None
-    return [str(address) for address in found.ready]
+    return [str(Endpoint(address.host, address.port)) for address in found.ready]
 
 
 A = "10.0.0.1"

@@ -23,9 +23,6 @@ class Address:
     """An IP address, without a zone."""
     port: int
 
-    def __str__(self) -> str:
-        return f"[{self.host}]:{self.port}" if ":" in self.host else f"{self.host}:{self.port}"
-
 
 @dataclass(frozen=True, slots=True)
 class EndpointSlice:

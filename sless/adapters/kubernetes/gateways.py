@@ -14,6 +14,11 @@ import structlog
 from pydantic import BaseModel, ConfigDict, ValidationError
 
 from sless.adapters.kubernetes.client import ApiServer
+from sless.adapters.kubernetes.endpoint_slices import (
+    CONTROLLER,
+    MANAGED_BY_LABEL,
+    SERVICE_LABEL,
+)
 from sless.adapters.kubernetes.follow import follow
 from sless.adapters.kubernetes.mirror import Mirror, Object
 from sless.adapters.kubernetes.resources import ENDPOINT_SLICES
@@ -24,7 +29,6 @@ WAIT_SECONDS = 20
 _PATIENCE = aiohttp.ClientTimeout(total=WAIT_SECONDS + 10, sock_connect=5)
 _RETRY_SECONDS = 1.0
 """Before a gateway that failed us is asked again, or one that answers without waiting."""
-_MANAGED = "endpointslice.kubernetes.io/managed-by=endpointslice-controller.k8s.io"
 
 log = structlog.get_logger()
 
@@ -75,7 +79,7 @@ class Gateways:
 
     async def run(self) -> None:
         """Until cancelled."""
-        labels = f"kubernetes.io/service-name={self._service.name},{_MANAGED}"
+        labels = f"{SERVICE_LABEL}={self._service.name},{MANAGED_BY_LABEL}={CONTROLLER}"
         namespace = self._service.namespace
         async with aiohttp.ClientSession(timeout=_PATIENCE) as session, asyncio.TaskGroup() as own:
             own.create_task(
