@@ -12,6 +12,7 @@ import structlog
 from sless.errors import SlessError
 from sless.model.function import FunctionRef
 from sless.model.phase import Phase
+from sless.model.times import rfc3339
 from sless.naming import outcome_key
 from sless.ports import Functions, Objects, Runs, Scene
 from sless.ports.runs import Run
@@ -182,4 +183,4 @@ class Watcher:
 
 
 def _now() -> str:
-    return datetime.now(UTC).isoformat(timespec="seconds").replace("+00:00", "Z")
+    return rfc3339(datetime.now(UTC))

@@ -2,7 +2,7 @@
 
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, replace
-from datetime import UTC, datetime, timedelta
+from datetime import datetime, timedelta
 from typing import Any
 
 from sless.adapters.kubernetes.event_names import is_of_build, is_of_function
@@ -10,6 +10,7 @@ from sless.adapters.kubernetes.event_words import find_words
 from sless.adapters.kubernetes.events import last_seen
 from sless.adapters.kubernetes.pod_reading import parse_time
 from sless.model.function import FunctionRef
+from sless.model.times import rfc3339
 from sless.model.warning import HomeWarning, newest
 
 Object = Mapping[str, Any]
@@ -119,5 +120,5 @@ def _render(told: Told) -> HomeWarning:
         reason=told.reason,
         message=told.message,
         count=told.count,
-        last_seen=told.seen.astimezone(UTC).strftime("%Y-%m-%dT%H:%M:%SZ"),
+        last_seen=rfc3339(told.seen),
     )

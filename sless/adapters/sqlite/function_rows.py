@@ -9,6 +9,7 @@ from sless.adapters.sqlite.schema import next_version
 from sless.errors import FunctionNotFound, InternalError, InvalidSetting
 from sless.manifests import check_annotations, check_labels, check_spec, parse_function
 from sless.manifests.ownership import parse_owners
+from sless.model.times import rfc3339
 from sless.ports.functions import Manifest, StoredFunction
 
 
@@ -75,7 +76,7 @@ def stored(manifest: Manifest) -> StoredFunction:
 
 def timestamp() -> str:
     """Now, as Kubernetes writes it: RFC 3339 in UTC, whole seconds."""
-    return datetime.now(UTC).strftime("%Y-%m-%dT%H:%M:%SZ")
+    return rfc3339(datetime.now(UTC))
 
 
 def _check_spec(before: Manifest | None, after: Manifest) -> None:

@@ -9,6 +9,7 @@ from sless.adapters.sqlite.instances import list_instances
 from sless.errors import FunctionCrashed
 from sless.model.function import FunctionRef
 from sless.model.instance import Instance, InstanceState
+from sless.model.times import rfc3339
 from sless.model.warning import HomeWarning, newest
 
 _KEPT_SECONDS = 3600.0
@@ -53,5 +54,5 @@ def _warn(row: Instance) -> HomeWarning:
         reason=row.reason or FunctionCrashed.reason,
         message=row.message or "The function's process ended by itself; another one serves now.",
         count=max(1, row.restarts),
-        last_seen=datetime.fromtimestamp(row.since, UTC).strftime("%Y-%m-%dT%H:%M:%SZ"),
+        last_seen=rfc3339(datetime.fromtimestamp(row.since, UTC)),
     )
