@@ -10,7 +10,7 @@ from api.services import Ports
 from sless.adapters.kubernetes.functions import KubernetesFunctions
 from sless.adapters.kubernetes.warnings import KubernetesWarnings
 from sless.adapters.oidc_verifiers import open_verifier
-from sless.cluster.compose import check_home, open_server
+from sless.cluster.compose import open_server
 from sless.roots.archive_limits import archive_limits
 from sless.roots.connect import connect_temporal, make_runs, open_objects
 from sless.roots.process import run_role
@@ -23,11 +23,10 @@ _SPOOL = Path(tempfile.gettempdir(), "sless-uploads")
 
 async def serve(settings: Settings) -> None:
     """Serves the API until the process is told to end."""
-    check_home(settings)
     async with (
+        open_server(settings) as server,
         open_verifier(settings.tokens) as verifier,
         open_objects(settings) as objects,
-        open_server(settings) as server,
     ):
         ports = Ports(
             functions=KubernetesFunctions(server),

@@ -63,12 +63,11 @@ class JobBuilder:
         """See the port; one request while a pod runs, three at most."""
         now = datetime.now(UTC)
         pod = await self._find_pod(attempt)
-        if pod is not None:
-            self._seen.keep(_name(attempt), (logged_pod(pod), time.monotonic()))
         if pod is None:
             job = await self._find_job(attempt)
             events = await self._events(job) if job else ()
             return judge_absent(job, events, graces=self._graces, now=now)
+        self._seen.keep(_name(attempt), (logged_pod(pod), time.monotonic()))
         if is_over(pod):
             return judge_ended(pod, await self._last_words(pod))
         events = await self._events(pod) if may_have_obstacle(pod) else ()
