@@ -4,7 +4,7 @@ import pytest
 from hypothesis import settings
 
 # Its assertions are as telling as a test's.
-pytest.register_assert_rewrite("tests.e2e.lives")
+pytest.register_assert_rewrite("tests.e2e.any_home", "tests.e2e.lives")
 
 # A property is slow where the machine is busy: that is no failure of it.
 settings.register_profile("patient", deadline=None)

@@ -2,46 +2,16 @@
 
 import shutil
 import struct
-import subprocess
 import zlib
 from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, Protocol
 
 import httpx
 
+from tests.e2e.any_home import AnyHome
+
 EXAMPLES = Path(__file__).parents[2] / "examples"
-
-
-class AnyHome(Protocol):
-    """A home that is up, and its command line."""
-
-    @property
-    def gateway(self) -> str:
-        """URL of its gateway, without a slash at its end."""
-        ...
-
-    @property
-    def namespace(self) -> str:
-        """Where its commands are about."""
-        ...
-
-    def sless(self, *words: str) -> "subprocess.CompletedProcess[str]":
-        """Runs a command of `sless` against it."""
-        ...
-
-    def done(self, *words: str) -> str:
-        """Likewise, and it must succeed; what it printed on stdout."""
-        ...
-
-    def json(self, *words: str) -> Any:
-        """Likewise with `-o json`, parsed."""
-        ...
-
-    def call(self, path: str, **options: Any) -> httpx.Response:
-        """Calls a function: `path` is below `/fn/`."""
-        ...
 
 
 @dataclass(frozen=True)

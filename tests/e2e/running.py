@@ -1,6 +1,5 @@
 """A real `sless up` as a subprocess, and its command line."""
 
-import json
 import os
 import signal
 import subprocess
@@ -10,18 +9,18 @@ import time
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any
-
-import httpx
 
 from sless.local.home import Home, find_home
 from sless.local.layout import Layout
 from sless.local.pidfile import find_pid_file
+from tests.e2e.any_home import AnyHome
 
 SLESS = str(Path(sys.executable).with_name("sless"))
 UP_SECONDS = 90.0
 """On two cores that other tests share; alone it takes some five."""
 STOP_SECONDS = 40.0
+COMMAND_SECONDS = 180.0
+"""For one command of `sless`, a build included."""
 _OWN = ("SLESS_", "AWS_", "TEMPORAL_")
 
 
@@ -42,7 +41,7 @@ def plain_environ() -> dict[str, str]:
 
 
 @dataclass
-class RunningHome:
+class RunningHome(AnyHome):
     """One home on one folder; it can be stopped, killed and started again."""
 
     folder: Path
@@ -121,33 +120,17 @@ class RunningHome:
         os.kill(mark.pid, signal.SIGKILL)
         return mark.pid
 
-    def sless(self, *words: str, within: float = 180) -> "subprocess.CompletedProcess[str]":
+    def sless(self, *words: str) -> "subprocess.CompletedProcess[str]":
         """Runs a command of `sless` against this home."""
         return subprocess.run(
             [SLESS, "--data", str(self.folder), *words],
             stdin=subprocess.DEVNULL,
             capture_output=True,
             text=True,
-            timeout=within,
+            timeout=COMMAND_SECONDS,
             env=dict(self.environ),
             check=False,
         )
-
-    def done(self, *words: str, within: float = 180) -> str:
-        """Likewise, and it must succeed; what it printed on stdout."""
-        result = self.sless(*words, within=within)
-        assert result.returncode == 0, f"sless {words}: {result.stdout}{result.stderr}"
-        return result.stdout
-
-    def json(self, *words: str, within: float = 180) -> Any:
-        """Likewise with `-o json`, parsed."""
-        return json.loads(self.done(*words, "-o", "json", within=within))
-
-    def call(self, path: str, **options: Any) -> httpx.Response:
-        """Calls a function through the gateway: `path` is below `/fn/`."""
-        with httpx.Client(trust_env=False, timeout=30) as client:
-            method = options.pop("method", "GET")
-            return client.request(method, f"{self.facts.gateway}/fn/{path}", **options)
 
     def has_said(self, line: str, *, since: int) -> bool:
         """Whether it printed that line after so many others."""

@@ -1,16 +1,13 @@
 """The platform on the cluster, as those use it who have a namespace there."""
 
-import json
 import subprocess
 import sys
 from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
-
-import httpx
 
 from tests.cluster.chart import BUILDS, attempt, run
+from tests.e2e.any_home import AnyHome
 from tests.e2e.running import plain_environ
 
 SLESS = str(Path(sys.executable).with_name("sless"))
@@ -19,7 +16,7 @@ SECONDS = 240.0
 
 
 @dataclass(frozen=True, slots=True)
-class ClusterHome:
+class ClusterHome(AnyHome):
     """One namespace, with the token of its service account `default`."""
 
     namespace: str
@@ -47,22 +44,6 @@ class ClusterHome:
             env=dict(self.environ()),
             check=False,
         )
-
-    def done(self, *words: str) -> str:
-        """Likewise, and it must succeed; what it printed on stdout."""
-        result = self.sless(*words)
-        assert result.returncode == 0, f"sless {words}: {result.stdout}{result.stderr}"
-        return result.stdout
-
-    def json(self, *words: str) -> Any:
-        """Likewise with `-o json`, parsed."""
-        return json.loads(self.done(*words, "-o", "json"))
-
-    def call(self, path: str, **options: Any) -> httpx.Response:
-        """Calls a function: `path` is below `/fn/`."""
-        with httpx.Client(trust_env=False, timeout=30) as client:
-            method = options.pop("method", "GET")
-            return client.request(method, f"{self.gateway}/fn/{path}", **options)
 
     def kubectl(self, *words: str, given: str | None = None) -> str:
         """What it answers in the namespace; it must succeed."""
