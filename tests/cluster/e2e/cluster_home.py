@@ -6,9 +6,10 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
 
-from tests.cluster.chart import BUILDS, attempt, run
+from sless.cluster.sweeper import SWEEP_SECONDS
+from tests.cluster.chart import BUILDS, run
 from tests.e2e.any_home import AnyHome
-from tests.e2e.running import plain_environ
+from tests.e2e.running import plain_environ, wait_until
 
 SLESS = str(Path(sys.executable).with_name("sless"))
 SECONDS = 240.0
@@ -53,11 +54,18 @@ class ClusterHome(AnyHome):
         """What is there of functions, in either namespace; Secrets and accounts are not theirs."""
         kinds = "functions.sless.io,deployments,replicasets,pods,services,endpointslices"
         names = ["get", "-o=name", "--ignore-not-found"]
-        own = attempt("kubectl", f"-n={self.namespace}", *names, kinds).stdout.split()
-        return own + self.builds("jobs,pods")
+        return self.kubectl(*names, kinds).split() + self.builds("jobs,pods")
+
+    def until_nothing_left(self) -> None:
+        """Waits until all is collected, and the sweep of Jobs has passed twice."""
+        wait_until(
+            lambda: not self.left(),
+            within=2 * SWEEP_SECONDS + 30,
+            what=lambda: f"still there: {self.left()}",
+        )
 
     def builds(self, kinds: str = "pods") -> list[str]:
         """Names of those in the builds' namespace that are for this one."""
         label = f"-l=sless.io/namespace={self.namespace}"
         names = ["get", kinds, "-o=name", "--ignore-not-found", label]
-        return attempt("kubectl", f"-n={BUILDS}", *names).stdout.split()
+        return run("kubectl", f"-n={BUILDS}", *names).split()

@@ -131,6 +131,6 @@ def test_a_namespace_deleted_while_something_builds_stays_gone(
     )
     ensure_namespace(home.namespace)
     ensure_registry_secret(home.namespace)
-    assert home.left() == []
+    home.until_nothing_left()
     home.done("deploy", str(quick(tmp_path / "next", "next")), "--name", traces.name)
     assert answer(traces) == "next"

@@ -95,7 +95,7 @@ def test_a_life_by_kubectl(home: ClusterHome, tmp_path: Path) -> None:
     assert status_of(home, "hello")["phase"] == "Ready"
 
     home.kubectl("delete", "fn", "hello", "--timeout=30s")
-    wait_until(lambda: not home.left(), within=60, what=lambda: f"still there: {home.left()}")
+    home.until_nothing_left()
     assert home.call(path).status_code == httpx.codes.NOT_FOUND
 
 

@@ -37,11 +37,11 @@ def test_functions_and_namespaces_go_while_nobody_watches(
     Mirror(whole, tmp_path / "whole").deploy("one")
     with without_watcher():
         alone.kubectl("delete", "fn", NAME, "--timeout=30s")
-        wait_until(lambda: not alone.left(), within=90, what=lambda: f"left: {alone.left()}")
+        alone.until_nothing_left()
         run("kubectl", "delete", "namespace", whole.namespace, "--timeout=120s")
     # What it did not see go, it does not miss: the name is free at once.
     Mirror(alone, tmp_path / "alone").deploy("two")
-    assert not whole.left()
+    whole.until_nothing_left()
     gone = attempt("kubectl", "get", "namespace", whole.namespace, "--ignore-not-found")
     assert gone.stdout == ""
 
