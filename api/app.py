@@ -6,7 +6,7 @@ from contextlib import asynccontextmanager
 
 from fastapi import APIRouter, Depends, FastAPI
 
-from api import acts, builds, code, functions, health, logs
+from api import acts, builds, code, functions, health, logs, runtimes
 from api.described import describe
 from api.identity import Authenticated, documented
 from api.observed import Observed
@@ -44,7 +44,8 @@ def create_app(ports: Ports, options: ApiOptions) -> FastAPI:
 
 def _guarded() -> APIRouter:
     router = APIRouter(dependencies=[Depends(documented)])
-    routers = (functions.listing, *(m.router for m in (functions, code, acts, builds, logs)))
+    modules = (functions, code, acts, builds, logs, runtimes)
+    routers = (functions.listing, *(module.router for module in modules))
     for each in routers:
         router.include_router(each)
     return router

@@ -16,6 +16,8 @@ from sless.tokens import Identity, Verifier
 from sless.tokens.faults import TokenFault, refuse
 
 _GUARDED = "/v1"
+RUNTIMES = f"{_GUARDED}/runtimes"
+"""The same for all: the one route that asks for a token alone."""
 FUNCTIONS = f"{_GUARDED}/namespaces/{{ns}}/functions"
 FUNCTION = f"{FUNCTIONS}/{{name}}"
 """Below these, routes take `NamespaceDep` or `FunctionDep`: both check the identity."""

@@ -243,6 +243,20 @@ class RevisionList(Answered):
     next: str = ""
 
 
+class RuntimeBody(Answered):
+    """A runtime on offer."""
+
+    name: str = Field(examples=["python3.11"])
+    missing: str = ""
+    """What the machine lacks to run it, with the cure; empty when an upload may name it now."""
+
+
+class RuntimeList(Answered):
+    """Every runtime on offer, in the order of the settings."""
+
+    items: list[RuntimeBody]
+
+
 class Problem(Answered):
     """Why a request was not fulfilled (RFC 9457)."""
 

@@ -1,11 +1,18 @@
 """What the API is told at its start: a part of the settings, and what only its root knows."""
 
-from collections.abc import Mapping
+from collections.abc import Awaitable, Callable, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 
 from sless.archive.limits import ArchiveLimits
 from sless.settings import Settings
+
+Wait = Callable[[], Awaitable[object]]
+"""Returns once something is so."""
+
+
+async def _known() -> None:
+    """Of options that are whole from the start."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -24,6 +31,10 @@ class ApiOptions:
     """What an upload that names none gets."""
     missing_runtimes: Mapping[str, str] = field(default_factory=dict)
     """Offered runtimes that this machine cannot run, each with the cure."""
+    runtimes_known: Wait = _known
+    """Returns once `missing_runtimes` is whole."""
+    runtimes_seconds: float = 30.0
+    """How long the list of runtimes waits for that: a cold machine takes a few."""
     archive: ArchiveLimits = field(default_factory=ArchiveLimits)
     """What a zip may hold; its `packed_bytes` bounds the body."""
     request_bytes: int = 1024 * 1024
@@ -50,6 +61,7 @@ def api_options(
     spool: Path,
     archive: ArchiveLimits,
     missing_runtimes: Mapping[str, str] | None = None,
+    runtimes_known: Wait = _known,
 ) -> ApiOptions:
     """The options that follow from the product's settings."""
     return ApiOptions(
@@ -60,6 +72,7 @@ def api_options(
         default_runtime=settings.runtimes.default,
         # The very mapping: a root may fill it while the API serves.
         missing_runtimes={} if missing_runtimes is None else missing_runtimes,
+        runtimes_known=runtimes_known,
         archive=archive,
         request_bytes=settings.limits.request_bytes,
     )

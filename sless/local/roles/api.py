@@ -1,7 +1,11 @@
 """The API's process: `python -m sless.local.roles.api`."""
 
+import asyncio
+import contextlib
 import os
 import threading
+from collections.abc import Callable
+from functools import partial
 
 from api.app import create_app
 from api.options import api_options
@@ -41,16 +45,16 @@ async def serve(settings: Settings) -> None:
             warnings=SqliteWarnings(database),
         )
         missing: dict[str, str] = {}
+        known = asyncio.Event()
         options = api_options(
             settings,
             spool=layout.uploads,
             archive=archive_limits(settings.limits),
             missing_runtimes=missing,
+            runtimes_known=known.wait,
         )
         # Asking for interpreters takes seconds; until then a build finds out by itself.
-        threading.Thread(
-            target=_find_missing, args=(settings.runtimes, missing), daemon=True
-        ).start()
+        _look_beside(partial(_find_missing, settings.runtimes, missing), known)
         api = settings.api
         server = make_server(
             create_app(ports, options),
@@ -59,6 +63,20 @@ async def serve(settings: Settings) -> None:
             drain_seconds=api.drain_seconds,
         )
         await serve_until_told(server)
+
+
+def _look_beside(find: Callable[[], None], known: asyncio.Event) -> None:
+    """Has a thread find it and tell, which the end of the process does not wait for."""
+    loop = asyncio.get_running_loop()
+
+    def look() -> None:
+        try:
+            find()
+        finally:
+            with contextlib.suppress(RuntimeError):  # the loop is closed: nobody waits any more
+                loop.call_soon_threadsafe(known.set)
+
+    threading.Thread(target=look, daemon=True).start()
 
 
 def _find_missing(runtimes: RuntimesSettings, missing: dict[str, str]) -> None:

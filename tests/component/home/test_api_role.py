@@ -27,6 +27,7 @@ from tests.issuer.signing import AUDIENCE
 pytestmark = pytest.mark.real
 
 START_SECONDS = 60
+MINUTE = timedelta(minutes=1)
 COMMAND = (sys.executable, "-m", "sless.local.roles.api")
 PATH = "/v1/namespaces/{}/functions"
 
@@ -72,30 +73,58 @@ async def status(api: httpx.AsyncClient, token: str, namespace: str) -> int:
     return (await api.get(PATH.format(namespace), headers=headers)).status_code
 
 
-async def test_it_takes_tokens_of_the_issuer_and_of_its_own_key(
-    tmp_path: Path, seaweed: RunningSeaweed, temporal_server: TemporalServer, issuer: RealIssuer
-) -> None:
+@pytest.fixture
+def layout(tmp_path: Path) -> Layout:
     layout = Layout(tmp_path)
     layout.uploads.mkdir(parents=True)
-    environ = {
+    return layout
+
+
+@pytest.fixture
+def environ(
+    tmp_path: Path, seaweed: RunningSeaweed, temporal_server: TemporalServer
+) -> dict[str, str]:
+    """What the home tells its API."""
+    return {
         "SLESS_DATA": str(tmp_path),
         "SLESS_STORAGE__ENDPOINT": seaweed.endpoint.url,
-        "SLESS_TOKENS__ISSUERS": issuers(issuer.url),
         "TEMPORAL_ADDRESS": temporal_server.address,
         "AWS_ACCESS_KEY_ID": ACCESS_KEY,
         "AWS_SECRET_ACCESS_KEY": SECRET_KEY,
     }
+
+
+async def test_it_takes_tokens_of_the_issuer_and_of_its_own_key(
+    layout: Layout, environ: dict[str, str], issuer: RealIssuer
+) -> None:
+    environ |= {"SLESS_TOKENS__ISSUERS": issuers(issuer.url)}
     async with api_role(environ) as api:
         for algorithm in ("RS256", "ES256", "EdDSA"):
             theirs = await issuer.token(algorithm)
             assert await status(api, theirs, "a") == 200
             assert await status(api, theirs, "c") == 404
         key = ensure_signing_key(layout.keys)
-        own = key.sign(sub="ann", namespaces=["c"], ttl=timedelta(minutes=1))
+        own = key.sign(sub="ann", namespaces=["c"], ttl=MINUTE)
         assert await status(api, own, "c") == 200
         assert await status(api, own, "a") == 404
         issuer.kill()
         assert await status(api, theirs, "a") == 200
+
+
+async def test_its_first_answer_tells_which_runtimes_the_machine_lacks(
+    layout: Layout, environ: dict[str, str]
+) -> None:
+    ours = f"python{sys.version_info.major}.{sys.version_info.minor}"
+    offered = [ours, "python3.99", "node999"]
+    async with api_role(environ | {"SLESS_RUNTIMES__OFFERED": json.dumps(offered)}) as api:
+        token = ensure_signing_key(layout.keys).sign(sub="ann", namespaces=["a"], ttl=MINUTE)
+        headers = {"Authorization": f"Bearer {token}"}
+        answer = await api.get("/v1/runtimes", headers=headers, timeout=START_SECONDS)
+    missing = {item["name"]: item["missing"] for item in answer.json()["items"]}
+    assert list(missing) == offered
+    assert missing[ours] == ""
+    assert f"no interpreter for python3.99 (there is {ours}" in missing["python3.99"]
+    assert "node999" in missing["node999"]
 
 
 def test_a_setting_that_cannot_be_ends_it_with_its_name(tmp_path: Path) -> None:
