@@ -24,6 +24,12 @@ from sless.local.runner.last_lines import LastLines
             Crash("FunctionCrashed", "The function's process ended with exit code 7: a\nb"),
         ),
         (
+            "[" * 4000,
+            3,
+            ["[["],
+            Crash("FunctionCrashed", "The function's process ended with exit code 3: [["),
+        ),
+        (
             "no json",
             -11,
             [],

@@ -160,6 +160,22 @@ def test_another_ones_deployment_is_named(lost: str) -> None:
         read_deployment(live)
 
 
+@pytest.mark.parametrize("note", ["sless.io/good", "sless.io/admitted"])
+def test_a_note_nested_deeper_than_can_be_read_is_none_of_ours(note: str) -> None:
+    live = copy.deepcopy(render_deployment(DEPLOYMENT, OPTIONS))
+    live["metadata"]["annotations"][note] = "[" * 100_000
+    with pytest.raises(InternalError, match=r"not as sless writes"):
+        read_deployment(live)
+
+
+def test_a_command_nested_deeper_than_can_be_read_is_another_revision() -> None:
+    revision = replace(REVISION, handler=None, command=("./run",))
+    live = render_deployment(replace(DEPLOYMENT, revision=revision), OPTIONS)
+    env = live["spec"]["template"]["spec"]["containers"][0]["env"]
+    next(each for each in env if each["name"] == "SLESS_COMMAND")["value"] = "[" * 100_000
+    assert read_deployment(live).revision.hash != revision.hash
+
+
 def container_of(deployment: Deployment) -> dict[str, Any]:
     pod = render_deployment(deployment, OPTIONS)["spec"]["template"]["spec"]
     return dict(pod["containers"][0])

@@ -181,6 +181,11 @@ CAUSES = {
         "FunctionCrashed",
         "exit code 3: ValueError: no",
     ),
+    "JSON nested deeper than can be read": (
+        pod(BACK_OFF, last=ended("[" * 4000)),
+        "FunctionCrashed",
+        "exit code 1: [[[",
+    ),
     "JSON that is no object": (pod(BACK_OFF, last=ended("[1]")), "FunctionCrashed", "[1]"),
     "silent": (pod(BACK_OFF, last=ended(code=0)), "FunctionCrashed", "said nothing"),
     "killed": (pod(BACK_OFF, last=ended(code=137)), "FunctionCrashed", "(killed)"),

@@ -142,7 +142,7 @@ def _judge_fetch(told: str) -> SlessError:
     try:
         words = json.loads(told)
         reason, message = str(words["reason"]), str(words["message"])
-    except (ValueError, LookupError, TypeError):
+    except (ValueError, LookupError, TypeError, RecursionError):
         return StorageUnavailable("The build's context could not be fetched; the log says more.")
     return error_for(reason, message)
 

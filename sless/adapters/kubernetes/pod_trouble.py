@@ -95,7 +95,7 @@ def _own_words(said: str) -> SlessError | None:
     try:
         told = json.loads(said)
         reason, message = str(told["reason"]), str(told["message"])
-    except (ValueError, LookupError, TypeError):
+    except (ValueError, LookupError, TypeError, RecursionError):
         return None
     return error_for(reason, message[:MESSAGE_MAX]) if reason in _OWN_REASONS else None
 

@@ -38,7 +38,7 @@ def read_deployment(live: Object) -> Deployment:
     metadata = live["metadata"]
     try:
         return _read(live, metadata.get("annotations") or {})
-    except (ValueError, LookupError, TypeError, AttributeError) as error:
+    except (ValueError, LookupError, TypeError, AttributeError, RecursionError) as error:
         raise InternalError(
             f"Deployment {metadata.get('namespace')}/{metadata.get('name')} is not as sless writes "
             f"them ({error!r}): delete it, or call the function another name if it is yours."
@@ -99,7 +99,7 @@ def _read_command(text: str | None) -> tuple[str, ...]:
         return ()
     try:
         words = json.loads(text)
-    except ValueError:
+    except (ValueError, RecursionError):
         return (text,)
     return tuple(str(word) for word in words) if isinstance(words, list) else (text,)
 

@@ -26,7 +26,7 @@ def find_crash(log: Path, *, code: int, lines: Sequence[str]) -> Crash:
     try:
         told = json.loads(log.read_bytes())
         return Crash(str(told["reason"]), str(told["message"])[:MESSAGE_MAX])
-    except (OSError, ValueError, KeyError, TypeError):
+    except (OSError, ValueError, KeyError, TypeError, RecursionError):
         return Crash(FunctionCrashed.reason, _describe(code, lines))
 
 
