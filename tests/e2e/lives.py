@@ -10,8 +10,11 @@ from pathlib import Path
 import httpx
 
 from tests.e2e.any_home import AnyHome
+from tests.e2e.running import wait_until
 
 EXAMPLES = Path(__file__).parents[2] / "examples"
+GONE_SECONDS = 60
+"""Until a cluster has collected what a Function owned; at home it takes a moment."""
 
 
 @dataclass(frozen=True)
@@ -181,8 +184,13 @@ def live(home: AnyHome, folder: Path, example: Example) -> None:
     assert (status["phase"], status["reason"]) == ("Failed", example.reason)
 
     home.done("delete", name, "--yes")
-    assert home.call(path).status_code == httpx.codes.NOT_FOUND
     assert home.sless("get", name).returncode == 1
+    # The route goes after the Function.
+    wait_until(
+        lambda: home.call(path).status_code == httpx.codes.NOT_FOUND,
+        within=GONE_SECONDS,
+        what=lambda: f"{path} is unknown: {home.call(path).status_code}",
+    )
 
 
 def newest_build(home: AnyHome, name: str) -> str:

@@ -96,7 +96,11 @@ def test_a_life_by_kubectl(home: ClusterHome, tmp_path: Path) -> None:
 
     home.kubectl("delete", "fn", "hello", "--timeout=30s")
     home.until_nothing_left()
-    assert home.call(path).status_code == httpx.codes.NOT_FOUND
+    wait_until(
+        lambda: home.call(path).status_code == httpx.codes.NOT_FOUND,
+        within=60,
+        what=lambda: f"its route is gone: {home.call(path).status_code}",
+    )
 
 
 def ended(home: ClusterHome, phase: str) -> bool:
