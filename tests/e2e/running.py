@@ -12,7 +12,7 @@ from pathlib import Path
 
 from sless.local.home import Home, find_home
 from sless.local.layout import Layout
-from sless.local.pidfile import find_pid_file
+from sless.local.pidfile import ProcessMark, find_pid_file
 from tests.e2e.any_home import AnyHome
 
 SLESS = str(Path(sys.executable).with_name("sless"))
@@ -100,7 +100,7 @@ class RunningHome(AnyHome):
             home = find_home(self.layout.home)
             return home is not None and home.pid == pid
 
-        wait_until(up, within=UP_SECONDS, what=f"the home is up: {self.tail()}")
+        wait_until(up, within=UP_SECONDS, what=lambda: f"the home is up: {self.tail()}")
 
     def stop(self) -> int:
         """Stops it as Ctrl-C does; its exit code."""
@@ -114,9 +114,14 @@ class RunningHome(AnyHome):
             self._process.wait()
 
     def kill_part(self, part: str) -> int:
-        """Kills one part with SIGKILL; the pid it had."""
-        mark = find_pid_file(self.layout.pid_file(part))
-        assert mark is not None, f"{part} does not run: {self.tail()}"
+        """Kills one part with SIGKILL, once it runs; the pid it had."""
+        wait_until(
+            lambda: self._find_part(part) is not None,
+            within=UP_SECONDS,
+            what=lambda: f"{part} runs: {self.tail()}",
+        )
+        mark = self._find_part(part)
+        assert mark is not None, f"{part} ended by itself: {self.tail()}"
         os.kill(mark.pid, signal.SIGKILL)
         return mark.pid
 
@@ -139,6 +144,11 @@ class RunningHome(AnyHome):
     def tail(self) -> str:
         """What it said last, for a failed assertion."""
         return "\n".join(self.said[-25:])
+
+    def _find_part(self, part: str) -> ProcessMark | None:
+        """None of one that was killed and not started again yet."""
+        mark = find_pid_file(self.layout.pid_file(part))
+        return mark if mark is not None and mark.alive else None
 
     def _listen(self, process: "subprocess.Popen[str]") -> None:
         assert process.stdout is not None
