@@ -83,3 +83,12 @@ def until_nothing_builds(ask: Ask) -> None:
         within=60,
         what=lambda: f"left: {ask.traces.jobs(ask.build, kinds='jobs,pods')}",
     )
+
+
+def until_runs(ask: Ask, count: int, *, status: str) -> None:
+    """So many runs of that build have that status; Temporal's list of runs is a moment late."""
+    wait_until(
+        lambda: ask.traces.build_runs(ask.build, status=status) == count,
+        within=60,
+        what=lambda: f"{ask.traces.build_runs(ask.build, status=status)} of {count} are {status}",
+    )

@@ -70,6 +70,12 @@ class Mirror:
         items = json.loads(self.home.kubectl("get", "pods", f"-l={LABEL}", "-o=json"))["items"]
         return [pod for pod in items if "deletionTimestamp" not in pod["metadata"]]
 
+    def deployments(self) -> list[Json]:
+        """Its Deployment, or none while there is none."""
+        words = ["get", "deployments", f"-l={LABEL}", "-o=json"]
+        found: list[Json] = json.loads(self.home.kubectl(*words))["items"]
+        return found
+
     def status(self) -> Json:
         """Of the Function; empty before the first."""
         status: Json = self.object().get("status") or {}
@@ -101,15 +107,23 @@ class Mirror:
         """What `sless get` warns of."""
         return [str(warning["message"]) for warning in self.home.json("get", NAME)["warnings"]]
 
+    def until_warned(self, text: str) -> None:
+        """Until it warns of that: events come after what they are about, and are kept a while."""
+        wait_until(
+            lambda: any(text in message for message in self.warned()),
+            within=60,
+            what=lambda: f"{text!r} in {self.warned()}",
+        )
+
     def _wait(self, path: str) -> None:
         limit = f"--timeout={ENDED_SECONDS}s"
         self.home.kubectl("wait", f"function/{NAME}", f"--for=jsonpath={path}", limit)
 
 
 def condition(status: Mapping[str, Any], kind: str) -> str:
-    """True, False or Unknown."""
-    found: Sequence[Json] = status["conditions"]
-    return str(next(each["status"] for each in found if each["type"] == kind))
+    """True, False or Unknown, as which one counts that is not told."""
+    found: Sequence[Json] = status.get("conditions") or ()
+    return next((str(each["status"]) for each in found if each["type"] == kind), "Unknown")
 
 
 def writes(deployment: Json) -> Any:
@@ -119,10 +133,22 @@ def writes(deployment: Json) -> Any:
     return deployment["metadata"]["generation"], specs
 
 
-def until_version(mirror: Mirror, version: str) -> None:
-    """Until callers are answered by that version."""
+def until_version(mirror: Mirror, version: str, **env: str) -> None:
+    """Until a caller is answered by that version, which has those variables."""
     wait_until(
-        lambda: mirror.call().is_success and mirror.ask()["version"] == version,
+        lambda: _is_from(mirror.call(), version, env),
         within=60,
-        what=lambda: f"{version} answers: {mirror.call().text}",
+        what=lambda: f"{version} answers with {env}: {mirror.call().text}",
     )
+
+
+def _is_from(answer: httpx.Response, version: str, env: Mapping[str, str]) -> bool:
+    if not answer.is_success:
+        return False
+    told = answer.json()
+    return bool(told["version"] == version and env.items() <= told["env"].items())
+
+
+def is_ready(pod: Json) -> bool:
+    """Whether it takes calls."""
+    return condition(pod["status"], "Ready") == "True"

@@ -143,6 +143,7 @@ def test_two_watchers_and_many_looks_make_one_build(
                 mark = f"example.com/look={count}"
                 shared_home.kubectl("annotate", "fn", traces.name, mark, "--overwrite")
                 traces.look()
+            wait_until(lambda: "Ready" in dict(seen).values(), within=30, what=lambda: str(seen))
     assert len(traces.jobs()) == 1
     assert traces.build_runs(ask.build) == 1
     assert traces.rollouts() == 1

@@ -18,6 +18,7 @@ from tests.cluster.e2e.asking import (
     until_ended,
     until_it_installs,
     until_nothing_builds,
+    until_runs,
 )
 from tests.cluster.e2e.cluster_home import ClusterHome
 from tests.cluster.e2e.folders import large, late, quick
@@ -45,7 +46,7 @@ def test_a_newer_upload_supersedes_one_that_still_builds(
     log = ["logs", traces.name, "--build", older.build, "--follow", "-o", "json"]
     end = json.loads(shared_home.done(*log).splitlines()[-1])
     assert (end["event"], end["phase"]) == ("end", "Superseded")
-    assert traces.build_runs(older.build, status="Canceled") == 1
+    until_runs(older, 1, status="Canceled")
 
 
 @pytest.fixture(scope="module")
@@ -74,7 +75,7 @@ def test_a_cancel_leaves_nothing_and_the_old_one_answers(
     if at != "Deploying":
         until_nothing_builds(ask)
         assert not serving.tags(serving.image(), ask.build), "an image was made"
-    assert serving.build_runs(ask.build, status="Running") == 0
+    until_runs(ask, 0, status="Running")
     run("kubectl", f"-n={serving.home.namespace}", "rollout", "status",
         f"deployment/fn-{serving.name}", "--timeout=60s")  # fmt: skip
 
@@ -114,7 +115,7 @@ def test_a_function_deleted_while_it_builds_frees_its_name_at_once(
     shared_home.done("deploy", str(quick(tmp_path / "next", "next")), "--name", traces.name)
     assert answer(traces) == "next"
     until_nothing_builds(deleted)
-    assert traces.build_runs(deleted.build, status="Running") == 0
+    until_runs(deleted, 0, status="Running")
     assert len(shared_home.json("builds", traces.name)["items"]) == 1
 
 

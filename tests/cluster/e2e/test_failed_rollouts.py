@@ -53,14 +53,14 @@ def test_what_never_gets_ready(mirror: Mirror) -> None:
     mirror.patch(command=SLEEPING)
     status = failed(mirror, "ReadinessTimedOut")
     assert "60 s" in status["message"]
-    assert any("is not ready" in message for message in mirror.warned())
+    mirror.until_warned("is not ready")
 
 
 def test_what_needs_more_memory_than_its_limit(mirror: Mirror) -> None:
     mirror.patch(command=HUNGRY)
     status = failed(mirror, "FunctionCrashed")
     assert "more memory than its limit" in status["message"]
-    assert any("ends again and again" in message for message in mirror.warned())
+    mirror.until_warned("ends again and again")
 
 
 def test_what_a_quota_forbids(mirror: Mirror) -> None:
@@ -70,7 +70,7 @@ def test_what_a_quota_forbids(mirror: Mirror) -> None:
         status = failed(mirror, "FunctionNotStarted")
         assert "The cluster makes no pod" in status["message"]
         assert "exceeded quota: one-pod" in status["message"]
-        assert any("exceeded quota: one-pod" in message for message in mirror.warned())
+        mirror.until_warned("exceeded quota: one-pod")
     finally:
         mirror.home.kubectl("delete", "resourcequota", "one-pod")
     mirror.home.done("retry", NAME)

@@ -31,7 +31,7 @@ def denied(mirror: Mirror) -> None:
     assert "The image cannot be pulled" in status["message"]
     assert condition(status, "Available") == "True"
     assert mirror.ask()["version"] == "one"
-    assert any("The image cannot be pulled" in message for message in mirror.warned())
+    mirror.until_warned("The image cannot be pulled")
 
 
 def test_a_secret_that_is_missing_wrong_and_right(home: ClusterHome, tmp_path: Path) -> None:

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.cluster.chart import SYSTEM, attempt, run
+from tests.cluster.chart import SYSTEM, run
 from tests.cluster.e2e.cluster_home import ClusterHome
 from tests.cluster.e2e.mirror import NAME, Mirror, writes
 from tests.e2e.running import wait_until
@@ -42,8 +42,7 @@ def test_functions_and_namespaces_go_while_nobody_watches(
     # What it did not see go, it does not miss: the name is free at once.
     Mirror(alone, tmp_path / "alone").deploy("two")
     whole.until_nothing_left()
-    gone = attempt("kubectl", "get", "namespace", whole.namespace, "--ignore-not-found")
-    assert gone.stdout == ""
+    assert run("kubectl", "get", "namespace", whole.namespace, "--ignore-not-found") == ""
 
 
 def test_a_watcher_that_starts_anew_writes_what_is_missing_alone(

@@ -51,7 +51,7 @@ VICTIMS: dict[str, Callable[[Ask], None]] = {
 
 
 def until_all_parts_are_ready() -> None:
-    """So that the next one finds them as this one did."""
+    """None that was killed is away any more."""
     for part in PARTS:
         run("kubectl", f"-n={SYSTEM}", "rollout", "status", f"deployment/sless-{part}",
             "--timeout=180s")  # fmt: skip
