@@ -1,13 +1,20 @@
 """What a hand spoils on a cluster is put right, with no new ask and no new build."""
 
-import json
 from typing import Any
 
 import pytest
 
 from sless.model.phase import Phase
 from tests.cluster.e2e.cluster_home import ClusterHome
-from tests.cluster.e2e.mirror import DEPLOYMENT, LABEL, NAME, Mirror, until_version
+from tests.cluster.e2e.mirror import (
+    DEPLOYMENT,
+    LABEL,
+    NAME,
+    Json,
+    Mirror,
+    is_ready,
+    until_version,
+)
 from tests.e2e.running import wait_until
 
 pytestmark = [pytest.mark.cluster, pytest.mark.timeout(600)]
@@ -25,22 +32,25 @@ def mirror(shared_home: ClusterHome, tmp_path_factory: pytest.TempPathFactory) -
 
 
 def until_right(mirror: Mirror) -> None:
-    """Until its Deployment and its status are as they were, and it answers."""
+    """Until its Deployment is as it was, it answers, and its status says so."""
     right = mirror.status()["image"]
-
-    def is_right() -> bool:
-        return image_of(mirror) == right and mirror.status().get("phase") == str(Phase.READY)
-
-    wait_until(is_right, within=RIGHT_SECONDS, what=lambda: str(mirror.status()))
+    wait_until(
+        lambda: image_of(mirror) == right,
+        within=RIGHT_SECONDS,
+        what=lambda: f"{image_of(mirror)} is {right}",
+    )
     mirror.until_available()
-    until_version(mirror, "one")
-    assert mirror.ask()["env"]["GREETING"] == "Hi"
+    until_version(mirror, "one", GREETING="Hi")
+    wait_until(
+        lambda: mirror.status().get("phase") == str(Phase.READY),
+        within=RIGHT_SECONDS,
+        what=lambda: str(mirror.status()),
+    )
     assert len(mirror.jobs()) == 1
 
 
 def image_of(mirror: Mirror) -> str | None:
-    found = mirror.home.kubectl("get", "deployments", f"-l={LABEL}", "-o=json")
-    images = [container_of(each)["image"] for each in json.loads(found)["items"]]
+    images = [container_of(each)["image"] for each in mirror.deployments()]
     return str(images[0]) if images else None
 
 
@@ -83,24 +93,34 @@ def variables_of(mirror: Mirror) -> dict[str, str]:
 def test_a_deleted_pod_is_replaced(mirror: Mirror) -> None:
     before = {pod["metadata"]["uid"] for pod in mirror.pods()}
     mirror.home.kubectl("delete", "pods", f"-l={LABEL}", "--wait=false")
-    mirror.until_available()
+    wait_until(
+        lambda: any(
+            is_ready(pod) and pod["metadata"]["uid"] not in before for pod in mirror.pods()
+        ),
+        within=RIGHT_SECONDS,
+        what=lambda: f"another pod is ready: {mirror.pods()}",
+    )
     until_right(mirror)
-    assert before.isdisjoint(pod["metadata"]["uid"] for pod in mirror.pods())
 
 
 def test_a_function_restored_without_status_gets_it_back(mirror: Mirror) -> None:
     """As a backup of manifests restores it where the objects are still there."""
-    before = mirror.status()
+    until_right(mirror)
+    before = timeless(mirror.status())
     none = ["patch", "fn", NAME, "--type=merge", "--subresource=status", '-p={"status":null}']
     mirror.home.kubectl(*none)
     wait_until(
-        lambda: mirror.status().get("phase") == "Ready",
+        lambda: timeless(mirror.status()) == before,
         within=RIGHT_SECONDS,
-        what=lambda: str(mirror.status()),
+        what=lambda: f"{mirror.status()} is {before}",
     )
-    after = mirror.status()
-    for status in (before, after):
-        for each in status["conditions"]:
-            del each["lastTransitionTime"]
-    assert after == before
     assert len(mirror.jobs()) == 1
+
+
+def timeless(status: Json) -> Json:
+    """Without when its conditions turned."""
+    conditions = [
+        {name: value for name, value in each.items() if name != "lastTransitionTime"}
+        for each in status.get("conditions") or ()
+    ]
+    return status | {"conditions": conditions}
