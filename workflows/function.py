@@ -44,7 +44,7 @@ with workflow.unsafe.imports_passed_through():
     from sless.model.phase import Phase
     from sless.naming import build_id, build_workflow_id
     from workflows.child import ChildBuild, start_build
-    from workflows.failures import is_defect
+    from workflows.failures import is_defect, told
     from workflows.messages import FunctionOrder, FunctionReport
     from workflows.options import FOLLOWING, QUICK
     from workflows.outcomes import outcome_of
@@ -70,6 +70,8 @@ class FunctionWorkflow:
         self._spent = False
         """Whether this run was cancelled: Temporal would not tell it a second time."""
         self._child: ChildBuild | None = None
+        self._refused: tuple[Ask, Record] | None = None
+        """A rollout that ended without a note on the Deployment, and what that makes of its ask."""
         self._answered: tuple[str, ...] = ()
 
     @workflow.signal(name=attributes.LOOK_SIGNAL, description="The Function may have changed")
@@ -123,7 +125,19 @@ class FunctionWorkflow:
             return await self._decide()
         self._take(seen)
         child = self._child.view() if self._child is not None else None
-        return next_step(seen, child=child, heard=Heard(self._cancelled))
+        return self._unless_refused(next_step(seen, child=child, heard=Heard(self._cancelled)))
+
+    def _unless_refused(self, step: NextStep) -> NextStep:
+        """A rollout that was refused, by a quota or a policy, is tried once for an ask.
+
+        One that puts an answered ask's drift right is the watcher's to have tried again.
+        """
+        if not isinstance(step, RollOut) or self._refused is None:
+            return step
+        ask, verdict = self._refused
+        if ask != self._function.ask:
+            return step
+        return verdict if self._seen.outcome is None else Finish()
 
     def _take(self, seen: Seen) -> None:
         function = seen.function
@@ -228,9 +242,12 @@ class FunctionWorkflow:
         try:
             await rollout
         except ActivityError as error:
-            if not is_cancelled_exception(error) and is_defect(error):
+            if is_cancelled_exception(error):
+                return
+            if is_defect(error):
                 raise
-            # Else the Deployment's note, or the Function itself, tells what to do next.
+            # The Deployment's note, or the Function itself, tells what to do next; or nothing does.
+            self._refused = (function.ask, Record(Phase.FAILED, *told(error)))
 
     async def _put_back(self, reason: str, message: str) -> None:
         function = self._function

@@ -156,6 +156,26 @@ async def test_a_crashing_revision_is_put_back(rig: Rig) -> None:
     assert await rig.serving() == build_id(bad)
 
 
+async def test_a_rollout_that_is_refused_is_tried_once(rig: Rig) -> None:
+    async with rig.worker():
+        key = await rig.upload()
+        good = await rig.outcome(await rig.ask(key))
+        await rig.ended()
+        await rig.database.write(
+            lambda connection: connection.execute("UPDATE deployments SET ask_generation = 99")
+        )
+        function = await rig.ask(key, handler="handler:handler")
+        outcome = await rig.outcome(function)
+        await rig.ended()
+        assert (outcome.phase, outcome.message) == (
+            Phase.FAILED,
+            "Generation 99 is rolled out already.",
+        )
+        history = (await rig.handle().fetch_history()).to_json()
+    assert history.count('"roll_out"') == 1
+    assert await rig.serving() == good.build
+
+
 async def test_a_lost_job_is_tried_again(rig: Rig) -> None:
     rig.builder.scripts.append(Hang())
     async with rig.worker():
