@@ -26,7 +26,7 @@ NO_WATCHER: Values = {"watcher": {"replicas": 0}}
 def install_quietly(kubeconfig: str) -> None:
     """As it is here, without a watcher: its writes would disturb tests about something else."""
     os.environ["KUBECONFIG"] = kubeconfig
-    if attempt("helm", "status", RELEASE, f"--namespace={SYSTEM}").returncode == 0:
+    if run("helm", "list", "--all", "--short", f"--filter=^{RELEASE}$", f"--namespace={SYSTEM}"):
         install(kubeconfig, NO_WATCHER, "--reset-then-reuse-values")
     else:
         install(kubeconfig, NO_PARTS)
