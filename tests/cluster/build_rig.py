@@ -96,9 +96,10 @@ class BuildRig:
         finally:
             await self.builder.delete(attempt)
 
-    async def pods(self) -> list[str]:
-        """Names of those in the namespace."""
-        page = await self.server.list(PODS, SPACE)
+    async def pods(self, attempt: Attempt) -> list[str]:
+        """Names of the attempt's."""
+        labels = f"sless.io/nonce={attempt.nonce}"
+        page = await self.server.list(PODS, SPACE, labels=labels)
         return [pod["metadata"]["name"] for pod in page.items]
 
     def changed(self, *, graces: Graces | None = None, **options: object) -> "BuildRig":

@@ -14,7 +14,7 @@ from sless.adapters.kubernetes.resources import JOBS, PODS
 from sless.adapters.kubernetes.slow_start import Graces
 from sless.errors import SecretMissing
 from sless.model.attempt import AttemptState
-from sless.naming import attempt_tag
+from sless.naming import attempt_tag, job_name
 from tests.cluster.build_rig import BUILD_SECONDS, RUNTIME, SECRET, SPACE, BuildRig, F, building
 from tests.component.contexts import HELLO, IN_TREE, make_sdist, silence
 from tests.contract.test_builder import (  # noqa: F401 - collected here, for another builder
@@ -27,6 +27,7 @@ from tests.contract.test_builder import (  # noqa: F401 - collected here, for an
     test_another_functions_job_is_not_adopted,
     test_deleting_what_is_not_there_is_no_error,
 )
+from tests.fixtures.waiting import until
 
 pytestmark = pytest.mark.cluster
 EXAMPLE = Path(__file__).parents[2] / "examples" / "hello"
@@ -119,9 +120,11 @@ async def test_a_processor_that_no_node_has(rig: BuildRig) -> None:
 async def test_a_missing_secret_leaves_no_job(rig: BuildRig) -> None:
     """Case C4."""
     wrong = rig.changed(push_secret="forgotten")
+    attempt = wrong.attempt({"handler.py": HELLO})
     with pytest.raises(SecretMissing, match="forgotten"):
-        await wrong.start(wrong.attempt({"handler.py": HELLO}))
-    assert (await rig.server.list(JOBS, SPACE)).items == ()
+        await wrong.start(attempt)
+    name = job_name(attempt.name, attempt.build, attempt.nonce)
+    assert await rig.server.find(JOBS, SPACE, name) is None
 
 
 async def test_a_build_that_needs_more_memory(rig: BuildRig) -> None:
@@ -151,9 +154,13 @@ async def test_a_pod_that_is_deleted_is_lost_and_not_made_again(rig: BuildRig) -
         attempt = rig.attempt(files)
         await rig.start(attempt)
         await rig.reached(attempt, AttemptState.RUNNING)
-        [pod] = await rig.pods()
+        [pod] = await rig.pods(attempt)
         await rig.server.delete(PODS, SPACE, pod)
         status = await rig.reached(attempt, AttemptState.FAILED)
     assert status.reason == "BuildLost", status
     await rig.builder.delete(attempt)
-    assert await rig.pods() == []
+
+    async def is_gone() -> bool:
+        return not await rig.pods(attempt)
+
+    await until(is_gone)
