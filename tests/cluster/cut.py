@@ -41,6 +41,8 @@ class Wire:
         heard = self._heard
         far_reader, far_writer = await asyncio.open_connection(*self.target)
         self._open |= {writer, far_writer}
+        if not self._up and heard.is_set():
+            self.cut()  # once more, for what connected meanwhile
         try:
             await asyncio.gather(_pipe(reader, far_writer, heard), _pipe(far_reader, writer, heard))
         finally:

@@ -24,6 +24,7 @@ from tests.fixtures.waiting import until
 
 SPACE = "gateway-slices"
 HELLO = f"{SPACE}/hello"
+CHANGES = 20
 OK = b"HTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\nok"
 NEW = b"HTTP/1.1 200 OK\r\nContent-Length: 3\r\n\r\nnew"
 
@@ -180,15 +181,15 @@ async def test_changes_meanwhile_are_taken_together(
     await gateway.until_routed(HELLO, [address(old)])
     version = (await gateway.tell("routed")).json()["version"]
     os.kill(gateway.envoy_pid(), signal.SIGSTOP)
-    for number in range(20):
+    for number in range(CHANGES):
         await slices.put(f"more-{number}", new)
     versions = set()
     os.kill(gateway.envoy_pid(), signal.SIGCONT)
-    while await gateway.routed(f"{SPACE}/more-19") is None:
+    while await gateway.routed(f"{SPACE}/more-{CHANGES - 1}") is None:
         version = (await gateway.tell("routed", after=version, wait=1)).json()["version"]
         versions.add(version)
-    # What it was about to take, and all that came meanwhile.
-    assert len(versions) <= 2
+    # What it was about to take, all that came meanwhile, and what a busy machine brings late.
+    assert len(versions) < CHANGES / 4
 
 
 async def test_an_envoy_that_died_comes_back_with_the_routes(

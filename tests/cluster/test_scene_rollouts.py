@@ -99,8 +99,11 @@ async def test_a_rollout_is_seen_until_it_is_routed(  # noqa: PLR0913  # fixture
         async def routed() -> Routed | None:
             return (await scene.get("hello")).routed
 
-        found = await until(routed)
-        assert found == Routed(SPACE, "hello", fresh.ask.uid, 1, fresh.revision.instance)
+        async def is_routed() -> bool:
+            instance = fresh.revision.instance
+            return await routed() == Routed(SPACE, "hello", fresh.ask.uid, 1, instance)
+
+        await until(is_routed)
         gone = replace(fresh.revision, image=f"{fresh.revision.image[:-64]}{'1' * 64}")
         await swap_revision(deployments, SPACE, gone)
         failed = await judged(scene, Progress.FAILED)
