@@ -127,8 +127,11 @@ async def test_a_log_is_bytes_and_none_without_its_pod() -> None:
             details = {"name": "gone", "kind": "pods"}
             return status(404, 'pods "gone" not found', reason="NotFound", details=details)
         assert request.query["container"] == "build"
+        if "unscheduled" in request.path:
+            return web.Response(status=204)
         return web.Response(body=b"\xff line\n")
 
     async with scripted(answer) as server:
         assert await server.read_log("b", "pod", container="build") == b"\xff line\n"
+        assert await server.read_log("b", "unscheduled", container="build") == b""
         assert await server.read_log("b", "gone", container="build") is None

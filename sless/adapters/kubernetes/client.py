@@ -219,7 +219,8 @@ class ApiServer:
         asked = {"container": container, **(query or {})}
         async with self._connection.answer("GET", path, query=asked) as response:
             content = await response.read()
-        if response.status == HTTPStatus.OK:
+        # Of a pod without a node there is no log yet, nor anybody who could say so.
+        if response.status in {HTTPStatus.OK, HTTPStatus.NO_CONTENT}:
             return content
         told = parse_body(content)
         if _is_missing(response.status, told):
