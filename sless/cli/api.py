@@ -9,7 +9,7 @@ from sless.cli.connection import Connection
 from sless.cli.exits import Stop
 from sless.cli.output import Json
 from sless.cli.shapes import AskReply, objects_at, parse_ask, text_at
-from sless.errors import FunctionNotFound
+from sless.errors import FunctionNotFound, RouteNotFound
 from sless.model.function import FunctionRef
 
 
@@ -33,6 +33,15 @@ class Api:
             return self.function(ref)
         except Stop as stop:
             if stop.reason == FunctionNotFound.reason:
+                return None
+            raise
+
+    def find_runtimes(self) -> list[Json] | None:
+        """The runtimes on offer, or none where the server is of a version that does not tell."""
+        try:
+            return self._pages("/runtimes")
+        except Stop as stop:
+            if stop.reason == RouteNotFound.reason:
                 return None
             raise
 

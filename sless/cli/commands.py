@@ -21,6 +21,7 @@ ENTRIES = {
     "up": Entry("sless.local.up:up_command", "Run the embedded home on this machine."),
     "deploy": Entry("sless.cli.deploy:deploy", "Deploy a folder or a zip."),
     "upload": Entry("sless.cli.upload:upload", "Store a folder or a zip, for kubectl or GitOps."),
+    "runtimes": Entry("sless.cli.runtimes:runtimes", "List the runtimes on offer."),
     "list": Entry("sless.cli.show:list_functions", "List functions."),
     "get": Entry("sless.cli.get:get", "Show a function and how it is doing."),
     "builds": Entry("sless.cli.show:builds", "List a function's builds."),

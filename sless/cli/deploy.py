@@ -8,7 +8,8 @@ from sless.cli.command import ServerCommand
 from sless.cli.options import WORDS, Manner, ask_options, connect, env_option
 from sless.cli.output import Json
 from sless.cli.reporter import open_reporter
-from sless.cli.sending import Code, Source, choose_ref, choose_runtime, send, source_options
+from sless.cli.runtime import choose_runtime
+from sless.cli.sending import Code, Source, choose_ref, send, source_options
 from sless.cli.settings import merge_env
 from sless.cli.shapes import parse_ask, text_at
 from sless.model.function import EnvVar
@@ -75,7 +76,7 @@ def deploy(  # noqa: PLR0913 - one parameter per option
     with reporter:
         before = api.find_function(ref)
         seen = find_log_end(api, ref, before) if manner.wait else None
-        code = Code(source.path, ref, choose_runtime(source, before))
+        code = Code(source.path, ref, choose_runtime(api, source, before, reporter))
         settings = Wish(handler, command, env).settings(before)
         ask = parse_ask(send(api, code, reporter=reporter, settings=settings))
         if text_at(before, "spec", "s3Key") == ask.s3_key:

@@ -1,18 +1,30 @@
-"""What a folder or zip says about the function in it: its name and runtime."""
+"""What a folder or zip says about the function in it: its name and language."""
 
 import re
 import zipfile
+import zlib
 from collections.abc import Iterable
 from pathlib import Path
 
 from sless.cli.exits import Exit, Stop
+from sless.dependencies import Language
 from sless.naming import NAME_MAX
 
-PYTHON = "python3.11"
-NODE = "node20"
 _PYTHON_FILES = {"requirements.txt", "pyproject.toml", "uv.lock", "pylock.toml"}
 _NODE_FILES = {"package.json"}
 _NODE_ENDINGS = {".js", ".mjs", ".cjs"}
+_UNREADABLE = (
+    zipfile.BadZipFile,
+    zlib.error,
+    EOFError,
+    NotImplementedError,
+    RuntimeError,
+    UnicodeDecodeError,
+    ValueError,
+)
+"""What zipfile raises for damaged or encrypted zips."""
+_TEXT_BYTES = 1024 * 1024
+"""A file that says which versions it wants is far smaller."""
 
 
 def name_for(path: Path) -> str:
@@ -24,8 +36,8 @@ def name_for(path: Path) -> str:
     return name
 
 
-def guess_runtime(files: Iterable[str]) -> str | None:
-    """The runtime that top-level files tell of; none when they tell of two, or of none."""
+def guess_language(files: Iterable[str]) -> Language | None:
+    """The language that top-level files tell of; none when they tell of two, or of none."""
     names = set(files)
     endings = {Path(name).suffix for name in names}
     # What declares dependencies tells more than what merely lies there.
@@ -34,7 +46,7 @@ def guess_runtime(files: Iterable[str]) -> str | None:
         python, node = ".py" in endings, bool(endings & _NODE_ENDINGS)
     if python == node:
         return None
-    return PYTHON if python else NODE
+    return Language.PYTHON if python else Language.NODE
 
 
 def top_files(path: Path) -> list[str]:
@@ -43,14 +55,40 @@ def top_files(path: Path) -> list[str]:
         return sorted(child.name for child in path.iterdir())
     try:
         with zipfile.ZipFile(path) as archive:
-            names = archive.namelist()
-    except (zipfile.BadZipFile, NotImplementedError, UnicodeDecodeError, ValueError):
+            names = _unwrapped(archive.namelist())
+    except _UNREADABLE:
         return []  # The server says what is wrong with it.
-    while names and len({name.partition("/")[0] for name in names}) == 1:
-        if not any("/" in name for name in names):
-            break
-        names = [rest for name in names if (rest := name.partition("/")[2])]
     return sorted({name.partition("/")[0] for name in names})
+
+
+def read_top(path: Path, name: str) -> str | None:
+    """The text of a file at the top of a folder or zip, or none where there is none to be read."""
+    try:
+        content = (path / name).read_bytes() if path.is_dir() else _read_zipped(path, name)
+        return None if content is None else content.decode("utf-8-sig")
+    except (OSError, *_UNREADABLE):
+        return None  # What packs or builds it says what is wrong with it.
+
+
+def _read_zipped(path: Path, name: str) -> bytes | None:
+    with zipfile.ZipFile(path) as archive:
+        entry = _unwrapped(archive.namelist()).get(name)
+        if entry is None or archive.getinfo(entry).file_size > _TEXT_BYTES:
+            return None
+        with archive.open(entry) as file:
+            return file.read(_TEXT_BYTES)
+
+
+def _unwrapped(names: Iterable[str]) -> dict[str, str]:
+    """The entries of a zip by their names without the one folder around all of them."""
+    entries = {name: name for name in names}
+    while len({name.partition("/")[0] for name in entries}) == 1:
+        if not any("/" in name for name in entries):
+            break
+        entries = {
+            rest: entry for name, entry in entries.items() if (rest := name.partition("/")[2])
+        }
+    return entries
 
 
 def check_path(path: Path) -> None:

@@ -1,6 +1,5 @@
-"""A folder or zip on its way to the API: for which function, for which runtime, packed and sent."""
+"""A folder or zip on its way to the API: for which function, packed and sent."""
 
-import shlex
 import tempfile
 from collections.abc import Callable
 from dataclasses import dataclass
@@ -10,12 +9,10 @@ from typing import TYPE_CHECKING
 
 import click
 
-from sless.cli.exits import Exit, Stop
-from sless.cli.folder import check_path, guess_runtime, name_for, top_files
+from sless.cli.folder import check_path, name_for
 from sless.cli.options import NAME, namespace_option
 from sless.cli.output import Json
 from sless.cli.reporter import Reporter
-from sless.cli.shapes import text_at
 from sless.cli.texts import size
 from sless.model.function import FunctionRef
 
@@ -67,7 +64,8 @@ _name_option = click.option(
     "--name", type=NAME, help="Name of the function.  [default: the folder's]"
 )
 _runtime_option = click.option(
-    "--runtime", help="Such as python3.11 or node20.  [default: told by the files]"
+    "--runtime",
+    help="Such as python3.11 or node20.  [default: the function's, or the newest that fits]",
 )
 
 
@@ -75,11 +73,6 @@ def choose_ref(source: Source, reporter: Reporter) -> FunctionRef:
     """The function that the code is for; raises `Stop` where it can be none's."""
     check_path(source.path)
     return FunctionRef(source.namespace, source.name or _choose_name(source.path, reporter))
-
-
-def choose_runtime(source: Source, before: Json | None) -> str:
-    """The one that is named, the present Function's, or what the files tell; raises `Stop`."""
-    return source.runtime or text_at(before, "spec", "runtime") or _read_runtime(source.path)
 
 
 def send(
@@ -103,28 +96,6 @@ def _choose_name(path: Path, reporter: Reporter) -> str:
     if name != own:
         reporter.note(f"Named it {name}, since {own!r} cannot be a function's name.")
     return name
-
-
-def _read_runtime(path: Path) -> str:
-    files = top_files(path)
-    runtime = guess_runtime(files)
-    if not runtime:
-        _check_holds_files(path, files)
-        raise Stop(
-            f"The files in {shlex.quote(str(path))} do not tell the runtime: choose one, such as "
-            "--runtime python3.11 or --runtime node20, or name the handler's folder.",
-            Exit.USAGE,
-        )
-    return runtime
-
-
-def _check_holds_files(path: Path, top: list[str]) -> None:
-    """Raises `BadArchive` where there is nothing to guess from."""
-    from sless.archive.pack import pack
-
-    if not top:
-        with tempfile.TemporaryDirectory(prefix="sless-") as folder:
-            pack(path, Path(folder) / "code.zip")
 
 
 def _pack(code: Code, folder: Path, reporter: Reporter) -> "PackResult":

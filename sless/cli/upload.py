@@ -6,7 +6,8 @@ from sless.cli.command import ServerCommand
 from sless.cli.options import connect
 from sless.cli.output import Json, say, say_json
 from sless.cli.reporter import open_reporter
-from sless.cli.sending import Code, Source, choose_ref, choose_runtime, send, source_options
+from sless.cli.runtime import choose_runtime
+from sless.cli.sending import Code, Source, choose_ref, send, source_options
 from sless.cli.shapes import text_at
 
 
@@ -35,7 +36,8 @@ def upload(ctx: click.Context, *, source: Source, output: str) -> None:
     ref = choose_ref(source, reporter)
     api = connect(ctx)
     with reporter:
-        code = Code(source.path, ref, choose_runtime(source, api.find_function(ref)))
+        runtime = choose_runtime(api, source, api.find_function(ref), reporter)
+        code = Code(source.path, ref, runtime)
         stored = send(api, code, reporter=reporter, deploy=False)
         if stored.get("created") is False:
             build = text_at(stored, "build")

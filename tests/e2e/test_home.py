@@ -62,6 +62,16 @@ def test_a_stop_keeps_everything_and_a_kill_loses_nothing(
     assert home.stop() == 0, home.tail()
 
 
+def test_a_function_gets_the_newest_runtime_that_the_machine_has(home: RunningHome) -> None:
+    offered = home.json("runtimes")["items"]
+    present = [item["name"] for item in offered if not item["missing"]]
+    pythons = [name for name in present if name.startswith("python")]
+    home.done("deploy", str(HELLO), "--name", "newest")
+    newest = max(pythons, key=lambda name: int(name.rpartition(".")[2]))
+    assert home.json("get", "newest")["spec"]["runtime"] == newest
+    home.done("delete", "newest", "--yes")
+
+
 def test_who_comes_second_is_told_so(home: RunningHome) -> None:
     again = up("--data", str(home.folder))
     assert again.returncode == 2

@@ -18,7 +18,13 @@ from starlette.requests import Request
 from starlette.responses import JSONResponse, PlainTextResponse, Response, StreamingResponse
 from starlette.routing import Route
 
-from sless.errors import FunctionNotFound, SlessError, Unauthenticated, VersionConflict
+from sless.errors import (
+    FunctionNotFound,
+    RouteNotFound,
+    SlessError,
+    Unauthenticated,
+    VersionConflict,
+)
 from sless.naming import S3Key, build_id
 
 TOKEN = "a-token"
@@ -62,6 +68,10 @@ class ScriptedApi:
     functions: dict[tuple[str, str], dict[str, Any]] = field(default_factory=dict)
     builds: list[dict[str, Any]] = field(default_factory=list)
     revisions: list[dict[str, Any]] = field(default_factory=list)
+    runtimes: dict[str, str] | None = field(
+        default_factory=lambda: dict.fromkeys(("python3.11", "node20", "node22"), "")
+    )
+    """What is offered, with what the machine lacks of it; none for a server that does not tell."""
     uploads: list[Upload] = field(default_factory=list)
     before_act: Callable[[], None] = lambda: None
     """Runs when an act or a PATCH arrives: what happens meanwhile."""
@@ -86,6 +96,7 @@ class ScriptedApi:
         build = f"{function}/builds/{{build}}"
         return Starlette(
             routes=[
+                Route("/v1/runtimes", self._guard(self._runtimes)),
                 Route("/v1/namespaces/{ns}/functions", self._guard(self._list)),
                 Route(function, self._guard(self._function), methods=["GET", "PATCH", "DELETE"]),
                 Route(f"{function}/code", self._guard(self._upload), methods=["PUT"]),
@@ -106,7 +117,7 @@ class ScriptedApi:
                 return override(request)
             if request.headers.get("authorization") != f"Bearer {TOKEN}":
                 return problem(Unauthenticated("The request carries no token that holds."))
-            key = (request.path_params["ns"], request.path_params.get("name", ""))
+            key = (request.path_params.get("ns", ""), request.path_params.get("name", ""))
             if key[1] and key not in self.functions and request.method != "PUT":
                 return problem(FunctionNotFound(f"There is no function {key[0]}/{key[1]}."))
             response = await route(request)
@@ -114,6 +125,12 @@ class ScriptedApi:
             return response
 
         return guarded
+
+    async def _runtimes(self, _: Request) -> Response:
+        if self.runtimes is None:
+            return problem(RouteNotFound("There is nothing at /v1/runtimes."))
+        items = [{"name": name, "missing": cure} for name, cure in self.runtimes.items()]
+        return JSONResponse({"items": items})
 
     async def _list(self, request: Request) -> Response:
         names = sorted(key for key in self.functions if key[0] == request.path_params["ns"])

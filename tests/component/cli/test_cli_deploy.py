@@ -174,11 +174,11 @@ def test_a_timeout_says_that_the_work_goes_on(sless: Cli, api: ScriptedApi, hell
         ({"a.py": ""}, "python3.11"),
         ({"requirements.txt": ""}, "python3.11"),
         ({"pyproject.toml": "", "build.js": ""}, "python3.11"),
-        ({"package.json": "{}", "gyp.py": ""}, "node20"),
-        ({"index.mjs": ""}, "node20"),
+        ({"package.json": "{}", "gyp.py": ""}, "node22"),
+        ({"index.mjs": ""}, "node22"),
     ],
 )
-def test_the_files_tell_the_runtime(
+def test_the_files_tell_the_language_and_the_server_its_newest_runtime(
     sless: Cli, api: ScriptedApi, tmp_path: Path, *, files: dict[str, str], runtime: str
 ) -> None:
     folder = tmp_path / "app"
@@ -207,7 +207,7 @@ def test_an_ambiguous_folder_needs_the_runtime_only_once(
     done = sless("deploy", str(hello))
     assert (done.code, api.uploads) == (2, [])
     assert "do not tell the runtime" in done.err
-    assert "--runtime node20" in done.err
+    assert "choose one by --runtime (python3.11, node20, node22)" in done.err
     assert sless("deploy", str(hello), "--runtime", "node22", "--no-wait").code == 0
     assert sless("deploy", str(hello), "--no-wait").code == 0
     assert [upload.query["runtime"] for upload in api.uploads] == ["node22", "node22"]

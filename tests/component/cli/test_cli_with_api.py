@@ -55,7 +55,22 @@ async def test_an_upload_arrives_whole_with_its_settings(
 async def test_a_refused_setting_is_one_sentence(sless: Cli, deploy: tuple[str, ...]) -> None:
     done = sless(*deploy, "--runtime", "cobol85")
     assert (done.code, done.out) == (2, b"")
-    assert "[RuntimeUnsupported]" in done.err.splitlines()[-1]
+    assert done.err.splitlines()[-1] == (
+        "Error: There is no runtime 'cobol85' here; use one of python3.11, python3.1, node20. "
+        "[RuntimeUnsupported]"
+    )
+
+
+async def test_what_is_offered_is_chosen_from(
+    sless: Cli, rig: ApiRig, deploy: tuple[str, ...], hello: Path
+) -> None:
+    items = json.loads(sless("runtimes", "-o", "json").out)["items"]
+    assert [item["name"] for item in items] == list(rig.options.runtimes)
+    assert sless(*deploy).code == 0
+    assert (await rig.stored()).function.spec.runtime == "python3.11"
+    (hello / ".python-version").write_text("3.1.2")
+    assert sless(*deploy).code == 0
+    assert (await rig.stored()).function.spec.runtime == "python3.1"
 
 
 async def test_settings_change_under_the_version_that_was_read(
