@@ -26,8 +26,12 @@ from benchmarks.gateway import cpu_seconds, memory_mib
 from benchmarks.watched_runs import Phases, PhasesBuild
 from sless.adapters.kubernetes.client import ApiServer, connect
 from sless.adapters.kubernetes.functions import KubernetesFunctions
-from sless.adapters.kubernetes.render_deployment import DeploymentOptions, render_deployment
-from sless.adapters.kubernetes.resources import DEPLOYMENTS, FUNCTIONS, NAMESPACES
+from sless.adapters.kubernetes.render_deployment import (
+    DeploymentOptions,
+    render_deployment,
+    render_service,
+)
+from sless.adapters.kubernetes.resources import DEPLOYMENTS, FUNCTIONS, NAMESPACES, SERVICES
 from sless.adapters.s3 import S3Objects
 from sless.attributes import TASK_QUEUE
 from sless.errors import AlreadyExists
@@ -94,6 +98,7 @@ class Bench:
         body = render_deployment(deployment, DeploymentOptions())
         body["spec"] |= {"replicas": 0, "paused": True}
         async with self.limit:
+            await self.server.create(SERVICES, SPACE, render_service(deployment), manager=MANAGER)
             await self.server.create(DEPLOYMENTS, SPACE, body, manager=MANAGER)
 
     async def count(self, phase: Phase) -> int:
@@ -109,7 +114,7 @@ class Bench:
 
     async def clear(self) -> None:
         """Deletes what was made; without controllers nobody else does."""
-        for resource in (FUNCTIONS, DEPLOYMENTS):
+        for resource in (FUNCTIONS, DEPLOYMENTS, SERVICES):
             pages = self.server.pages(resource, SPACE, size=500)
             names = [item["metadata"]["name"] async for page in pages for item in page.items]
             await asyncio.gather(*(self._delete(resource, name) for name in names))

@@ -3,6 +3,7 @@
 from dataclasses import dataclass
 from enum import StrEnum
 
+from sless.decide.rollout import must_be_put_right
 from sless.errors import Cancelled, ImageMissing, InvalidKey, OwnerGone, Superseded, Terminated
 from sless.model.deployment import Deployment, FailedNote, wanted_revision
 from sless.model.function import Ask, Function
@@ -207,7 +208,7 @@ def _cancel(
     if deployment is not None and _serves(function, deployment, seen.image):
         return Record(Phase.READY, "Ready", "The cancel came after the revision was marked good.")
     note = _note_for(function, deployment)
-    if note is None and _is_unsettled(function.ask, deployment):
+    if note is None and deployment is not None and must_be_put_right(function.ask, deployment):
         return PutBack(Cancelled.reason, "The rollout was cancelled.")
     if ended is not None and ended.state is ChildState.TERMINATED:
         return Record(Phase.CANCELLED, Terminated.reason, "The build's workflow was terminated.")
@@ -262,17 +263,20 @@ def _repair(
 
 
 def _keep_last_good(seen: Seen, outcome: Outcome) -> NextStep:
-    if _is_unsettled(outcome.ask, seen.deployment):
+    if seen.deployment is not None and must_be_put_right(outcome.ask, seen.deployment):
         return PutBack(outcome.reason, outcome.message)
     return Finish()
 
 
 def _restore(seen: Seen, function: Function) -> NextStep:
     deployment = seen.deployment
-    if _note_for(function, deployment) is not None:
-        return Finish()
+    note = _note_for(function, deployment)
+    if deployment is not None and note is not None:
+        return Finish() if deployment.exposed else PutBack(note.reason, note.message)
     image = seen.image or _image_of(function, deployment)
     if deployment is not None and image and _serves(function, deployment, image):
+        if not deployment.exposed:
+            return RollOut(image)
         lost = deployment.availability.reason == ImageMissing.reason
         if not (lost and seen.image is None):
             return Finish()
@@ -299,12 +303,3 @@ def _serves(function: Function, deployment: Deployment, image: str | None) -> bo
 def _note_for(function: Function, deployment: Deployment | None) -> FailedNote | None:
     note = deployment.failed if deployment is not None else None
     return note if note is not None and note.ask == function.ask else None
-
-
-def _is_unsettled(ask: Ask, deployment: Deployment | None) -> bool:
-    """Whether the ask's own revision runs unjudged, so that the last good one must come back."""
-    if deployment is None or deployment.ask.uid != ask.uid:
-        return False
-    if deployment.ask.generation > ask.generation:
-        return False  # A newer ask's: that one sees to it.
-    return not deployment.is_settled

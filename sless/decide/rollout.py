@@ -115,6 +115,8 @@ def _against(deployment: Deployment, *, ask: Ask, wanted: Revision) -> RolloutSt
 
 def _judge(deployment: Deployment) -> RolloutStep:
     if deployment.is_good:
+        if not deployment.exposed:
+            return Swap(deployment)  # a write of whatever content exposes it
         return Served(deployment.ask, deployment.revision)
     availability = deployment.availability
     if availability.progress is Progress.AVAILABLE:
@@ -128,11 +130,21 @@ def put_back_step(
     ask: Ask, *, reason: str, message: str, deployment: Deployment | None
 ) -> Swap | None:
     """Puts the last good revision back for an ask that will not be served; none if done."""
-    if deployment is None or deployment.ask.uid != ask.uid:
+    if deployment is None or not must_be_put_right(ask, deployment):
         return None
-    if deployment.ask.generation > ask.generation or deployment.is_settled:
-        return None
+    if deployment.is_settled:
+        return Swap(deployment)
     return Swap(_put_back(deployment, reason, message))
+
+
+def must_be_put_right(ask: Ask, deployment: Deployment) -> bool:
+    """Whether an ask that will not be served left its own revision unjudged, or nothing exposed.
+
+    What a newer ask wrote is for that one to see to.
+    """
+    if deployment.ask.uid != ask.uid or deployment.ask.generation > ask.generation:
+        return False
+    return not (deployment.is_settled and deployment.exposed)
 
 
 def _put_back(deployment: Deployment, reason: str, message: str) -> Deployment:

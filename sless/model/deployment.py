@@ -83,6 +83,8 @@ class Deployment:
     uid: str = ""
     resource_version: str = ""
     availability: Availability = field(default_factory=Availability)
+    exposed: bool = True
+    """Whether calls find it, by its Service on Kubernetes; the home's own judgement likewise."""
 
     @property
     def is_good(self) -> bool:

@@ -22,6 +22,7 @@ class Deployments(Protocol):
     async def swap(self, deployment: Deployment) -> Deployment:
         """Writes ask, revision, good and failed over exactly the uid and version that were read.
 
+        One that was read as not `exposed` is exposed again, whatever else the write changes.
         Raises `VersionConflict` when either differs or the Deployment is gone. `availability`
         is the home's own and is never written.
         """

@@ -1,5 +1,6 @@
 """The contract of Deployments, on an API server whose controllers write the same objects."""
 
+import contextlib
 from collections.abc import AsyncIterator
 from dataclasses import replace
 
@@ -11,7 +12,7 @@ from sless.adapters.kubernetes.functions import KubernetesFunctions
 from sless.adapters.kubernetes.pod_reading import condition
 from sless.adapters.kubernetes.render_deployment import DeploymentOptions
 from sless.adapters.kubernetes.resources import DEPLOYMENTS, SERVICES, Resource
-from sless.errors import AlreadyExists, InternalError, VersionConflict
+from sless.errors import AlreadyExists, Forbidden, InternalError, VersionConflict
 from sless.model.deployment import Deployment
 from sless.model.function import EnvVar, Function
 from sless.ports import Deployments, Functions
@@ -22,10 +23,6 @@ from tests.contract.test_deployments import FIRST, SECOND, find, fresh
 from tests.fixtures.waiting import until
 
 QUOTAS = Resource("v1", "resourcequotas", "ResourceQuota")
-NO_REPLICA_SETS = {
-    "metadata": {"name": "no-replica-sets"},
-    "spec": {"hard": {"count/replicasets.apps": "0"}},
-}
 
 
 class QuietDeployments(KubernetesDeployments):
@@ -66,17 +63,26 @@ def functions(server: ApiServer) -> Functions:
 
 @pytest.fixture  # type: ignore[no-redef]  # likewise
 async def deployments(server: ApiServer) -> AsyncIterator[Deployments]:
-    await server.delete(QUOTAS, "team", "no-replica-sets")
-    await server.create(QUOTAS, "team", NO_REPLICA_SETS, manager=MANAGER)
+    async with quota(server, "no-replica-sets", **{"count/replicasets.apps": "0"}):
+        yield QuietDeployments(server, DeploymentOptions())
+
+
+@contextlib.asynccontextmanager
+async def quota(server: ApiServer, name: str, **hard: str) -> AsyncIterator[None]:
+    """In force from the start: one that was made just now forbids nothing yet."""
+    body = {"metadata": {"name": name}, "spec": {"hard": hard}}
+    await server.delete(QUOTAS, "team", name)
+    await server.create(QUOTAS, "team", body, manager=MANAGER)
 
     async def is_in_force() -> bool:
-        quota = await server.find(QUOTAS, "team", "no-replica-sets")
-        return quota is not None and "hard" in quota.get("status", {})
+        found = await server.find(QUOTAS, "team", name)
+        return found is not None and "hard" in found.get("status", {})
 
-    # One that was made just now forbids nothing yet.
     await until(is_in_force)
-    yield QuietDeployments(server, DeploymentOptions())
-    await server.delete(QUOTAS, "team", "no-replica-sets")
+    try:
+        yield
+    finally:
+        await server.delete(QUOTAS, "team", name)
 
 
 async def test_it_goes_with_its_function(  # type: ignore[no-redef]  # likewise: a moment later
@@ -124,12 +130,60 @@ async def test_its_service_is_there_and_comes_back(
     server: ApiServer, deployments: Deployments, deployed: Deployment
 ) -> None:
     assert await server.delete(SERVICES, "team", "fn-hello")
-    await deployments.swap(deployed)
+    hidden = await find(deployments)
+    assert not hidden.exposed
+    await deployments.swap(hidden)
+    found = await find(deployments)
+    assert found.exposed
+    assert found.resource_version == hidden.resource_version
     service = await server.find(SERVICES, "team", "fn-hello")
     assert service is not None
     assert service["spec"]["selector"] == {"sless.io/function": "hello"}
     owners = service["metadata"]["ownerReferences"]
     assert [each["uid"] for each in owners] == [deployed.ask.uid]
+
+
+@pytest.mark.usefixtures("deployed")
+@pytest.mark.parametrize(
+    "change",
+    [
+        {"spec": {"selector": {"by": "hand"}}},
+        {"spec": {"ports": [{"name": "http", "port": 80, "targetPort": 9}]}},
+        {"spec": {"type": "ExternalName", "externalName": "a.test", "clusterIP": None}},
+        {"metadata": {"labels": {"sless.io/uid": None}}},
+    ],
+    ids=["selector", "port", "elsewhere", "label"],
+)
+async def test_a_service_that_a_hand_changed_is_put_right(
+    server: ApiServer, deployments: Deployments, change: dict[str, object]
+) -> None:
+    assert await server.patch(SERVICES, "team", "fn-hello", change, manager="hand")
+    hidden = await find(deployments)
+    assert not hidden.exposed
+    await deployments.swap(hidden)
+    assert (await find(deployments)).exposed
+
+
+@pytest.mark.usefixtures("deployed")
+async def test_what_a_hand_adds_to_a_service_is_its_own(
+    server: ApiServer, deployments: Deployments
+) -> None:
+    more = {
+        "metadata": {"labels": {"team": "x"}, "annotations": {"scrape": "yes"}},
+        "spec": {"type": "NodePort", "sessionAffinity": "ClientIP"},
+    }
+    assert await server.patch(SERVICES, "team", "fn-hello", more, manager="hand")
+    assert (await find(deployments)).exposed
+
+
+async def test_where_there_may_be_no_service_nothing_runs(
+    server: ApiServer, deployments: Deployments, function: Function
+) -> None:
+    await server.delete(SERVICES, "team", "fn-hello")
+    async with quota(server, "no-services", services="0"):
+        with pytest.raises(Forbidden, match="exceeded quota: no-services"):
+            await deployments.create(fresh(function))
+        assert await deployments.find("team", "hello") is None
 
 
 @pytest.mark.usefixtures("deployed")

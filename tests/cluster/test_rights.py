@@ -25,6 +25,7 @@ MAY = [
     ("worker", "get", "/configmaps", BUILDS),
     ("watcher", "patch", "sless.io/functions/status", "team"),
     ("watcher", "watch", "sless.io/functions", None),
+    ("watcher", "watch", "/services", None),
     ("gateway", "watch", "discovery.k8s.io/endpointslices", None),
 ]
 MAY_NOT = [

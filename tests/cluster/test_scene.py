@@ -10,8 +10,12 @@ from sless.adapters.kubernetes import follow as follow_module
 from sless.adapters.kubernetes import function_events
 from sless.adapters.kubernetes.client import ApiServer
 from sless.adapters.kubernetes.functions import KubernetesFunctions
-from sless.adapters.kubernetes.render_deployment import DeploymentOptions, render_deployment
-from sless.adapters.kubernetes.resources import DEPLOYMENTS, EVENTS, FUNCTIONS
+from sless.adapters.kubernetes.render_deployment import (
+    DeploymentOptions,
+    render_deployment,
+    render_service,
+)
+from sless.adapters.kubernetes.resources import DEPLOYMENTS, EVENTS, FUNCTIONS, SERVICES
 from sless.model.deployment import Deployment, Revision
 from sless.model.function import Function
 from sless.naming import S3Key
@@ -21,6 +25,7 @@ from tests.fixtures.waiting import until
 
 SPACE = "scene"
 IMAGE = f"registry.test/x@sha256:{'1' * 64}"
+REVISION = Revision(image=IMAGE, build="0" * 12, runtime="python3.11")
 
 
 @pytest.fixture(autouse=True)
@@ -54,9 +59,8 @@ async def ask(functions: KubernetesFunctions, name: str) -> Function:
 
 def idle_deployment(function: Function) -> dict[str, object]:
     """Which the cluster's controllers, if there are any, leave alone."""
-    revision = Revision(image=IMAGE, build="0" * 12, runtime="python3.11")
     body = render_deployment(
-        Deployment(SPACE, function.name, function.ask, revision), DeploymentOptions()
+        Deployment(SPACE, function.name, function.ask, REVISION), DeploymentOptions()
     )
     body["spec"]["replicas"] = 0
     return body
@@ -136,6 +140,33 @@ async def test_deployments_come_and_go(
         return not await is_deployed()
 
     await until(is_bare)
+
+
+async def test_a_service_comes_and_goes(
+    scene: Scene, functions: KubernetesFunctions, server: ApiServer
+) -> None:
+    function = await ask(functions, "hello")
+    await server.create(DEPLOYMENTS, SPACE, idle_deployment(function), manager=MANAGER)
+    service = render_service(Deployment(SPACE, "hello", function.ask, REVISION))
+    await server.create(SERVICES, SPACE, service, manager=MANAGER)
+
+    async def is_exposed() -> bool:
+        found = await scene.find("hello")
+        return found is not None and found.deployment is not None and found.deployment.exposed
+
+    async def is_hidden() -> bool:
+        return not await is_exposed()
+
+    await until(is_exposed)
+    hand = {"spec": {"selector": {"by": "hand"}}}
+    await server.patch(SERVICES, SPACE, "fn-hello", hand, manager="hand")
+    await until(is_hidden)
+    await server.patch(
+        SERVICES, SPACE, "fn-hello", {"spec": {"selector": {"by": None}}}, manager="hand"
+    )
+    await until(is_exposed)
+    await server.delete(SERVICES, SPACE, "fn-hello")
+    await until(is_hidden)
 
 
 async def test_a_foreign_object_hides_only_itself(

@@ -73,7 +73,7 @@ def moves(world: World, rules: Rules) -> Iterator[Move]:
 # People.
 
 
-def _people(world: World, rules: Rules) -> Iterator[Move]:  # noqa: C901  # a case per act
+def _people(world: World, rules: Rules) -> Iterator[Move]:  # noqa: C901, PLR0912  # a case per act
     if not world.acts:
         return
     rest = replace(world, acts=world.acts - 1)
@@ -105,6 +105,9 @@ def _people(world: World, rules: Rules) -> Iterator[Move]:  # noqa: C901  # a ca
                 )
             case ["drop-deployment"] if world.deployment:
                 yield act, replace(rest, deployment=None, lost=True)
+            case ["hide"] if world.deployment:
+                hidden = replace(world.deployment, exposed=False)
+                yield act, replace(rest, deployment=hidden)
             case ["drop-image"] if world.images:
                 yield act, replace(rest, images=frozenset(), lost=True)
 
@@ -274,7 +277,7 @@ def _swapped(present: Deployment, wanted: Deployment) -> Deployment:
     if wanted.revision == wanted.good:
         availability = Availability(Progress.AVAILABLE)
     version = str(int(present.resource_version) + 1)
-    return replace(wanted, availability=availability, resource_version=version)
+    return replace(wanted, availability=availability, exposed=True, resource_version=version)
 
 
 # The build.

@@ -82,6 +82,8 @@ def complaint(world: World) -> str:  # noqa: C901, PLR0912  # a list of invarian
     phase = world.outcome(spec.ask)
     if phase is None:
         return "the newest ask has no outcome"
+    if deployment is not None and not deployment.exposed:
+        return f"{phase}, but no call finds what serves"
     if phase is Phase.READY:
         noted = deployment is not None and deployment.failed is not None
         repair = spec.ask in world.repairs
@@ -147,6 +149,13 @@ UPLOADS = frozenset({"upload A", "upload B"})
             3,
             Rules(acts=frozenset({"upload A", "drop-image", "drop-deployment"})),
             id="both lost",
+        ),
+        pytest.param(3, Rules(acts=frozenset({"upload A", "cancel", "hide"})), id="hidden"),
+        pytest.param(3, Rules(acts=UPLOADS | {"hide"}, bad=frozenset("B")), id="hidden, B crashes"),
+        pytest.param(
+            3,
+            Rules(acts=frozenset({"upload A", "hide", "drop-image", "drop-deployment"})),
+            id="hidden and lost",
         ),
     ],
 )

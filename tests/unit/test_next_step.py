@@ -286,6 +286,26 @@ CASES = [
         child(f1, RUNNING),
     ),
     Case(
+        "last good under Failed, but no call finds it",
+        Seen(f2, outcome(f2, Phase.FAILED), deployment=replace(good(f1), exposed=False)),
+        PutBack("Ready", "m"),
+    ),
+    Case(
+        "no call finds it",
+        Seen(f1, outcome(f1), image=IMAGE_A, deployment=replace(good(f1), exposed=False)),
+        RollOut(IMAGE_A),
+    ),
+    Case(
+        "no call finds it, and the image is gone, but it runs",
+        Seen(f1, outcome(f1), deployment=replace(good(f1), exposed=False)),
+        RollOut(IMAGE_A),
+    ),
+    Case(
+        "put back under Ready, and no call finds it",
+        Seen(f2, outcome(f2), deployment=replace(noted(f2, before=f1), exposed=False)),
+        PutBack("X", "why"),
+    ),
+    Case(
         "image gone, but it runs",
         Seen(f1, outcome(f1), deployment=good(f1)),
         Finish(),

@@ -135,6 +135,7 @@ def test_a_phase_never_falls_back(run_phase: Phase | None) -> None:
         (SERVING, Act.NOTHING),
         (replace(SERVING, deployment=None), Act.LOOK),
         (replace(SERVING, deployment=replace(GOOD, good=None)), Act.LOOK),
+        (replace(SERVING, deployment=replace(GOOD, exposed=False)), Act.LOOK),
         (replace(SERVING, deployment=replace(GOOD, revision=OLD)), Act.LOOK),
         (replace(SERVING, deployment=PUT_BACK), Act.NOTHING),
         (

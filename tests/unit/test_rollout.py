@@ -83,6 +83,11 @@ def test_unjudged_waits_then_is_marked_good_then_serves() -> None:
     assert step(deployment(good=NEW)) == Served(function().ask, NEW)
 
 
+def test_what_calls_do_not_find_is_written_again() -> None:
+    hidden = deployment(good=NEW, exposed=False)
+    assert step(hidden) == Swap(hidden)
+
+
 def test_a_failed_one_is_put_back_with_a_note() -> None:
     failed = deployment(good=OLD, availability=CRASHED)
     note = FailedNote(function().ask, NEW.hash, "FunctionCrashed", "ValueError: x")
@@ -128,10 +133,18 @@ def test_put_back() -> None:
     assert put_back(back.deployment) is None
 
 
+def test_what_was_put_back_and_calls_do_not_find_is_written_again() -> None:
+    back = put_back(deployment(good=OLD))
+    assert back is not None
+    hidden = replace(back.deployment, exposed=False)
+    assert put_back(hidden) == Swap(hidden)
+
+
 def test_nothing_to_put_back() -> None:
     assert put_back(None) is None
     assert put_back(deployment(good=NEW)) is None
-    assert put_back(deployment(good=OLD), generation=1) is None, "it is a newer ask's"
+    newer = deployment(good=OLD, exposed=False)
+    assert put_back(newer, generation=1) is None, "it is a newer ask's"
     assert put_back(deployment(ask=replace(function().ask, uid="u0"), good=OLD)) is None
 
 

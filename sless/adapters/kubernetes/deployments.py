@@ -6,6 +6,7 @@ even where both writes carry one manager's name (seen on Kubernetes 1.36).
 """
 
 import asyncio
+from collections.abc import Mapping
 from dataclasses import replace
 
 from sless.adapters.kubernetes.admitted_note import keep_admitted, render_admitted
@@ -27,7 +28,8 @@ from sless.adapters.kubernetes.resources import (
     SERVICES,
 )
 from sless.adapters.kubernetes.rollout_state import judge
-from sless.errors import AlreadyExists, OwnerGone, VersionConflict
+from sless.adapters.kubernetes.service_state import is_exposed
+from sless.errors import AlreadyExists, FunctionNotStarted, OwnerGone, VersionConflict
 from sless.model.deployment import Availability, Deployment
 from sless.naming import resource_name
 
@@ -43,10 +45,18 @@ class KubernetesDeployments:
 
     async def find(self, namespace: str, name: str) -> Deployment | None:
         """A function's Deployment with its present availability, or none."""
-        live = await self._server.find(DEPLOYMENTS, namespace, resource_name(name))
+        live, service = await asyncio.gather(
+            self._server.find(DEPLOYMENTS, namespace, resource_name(name)),
+            self._server.find(SERVICES, namespace, resource_name(name)),
+        )
         if live is None:
             return None
-        return replace(read_deployment(live), availability=await self._judge(live, name))
+        deployment = read_deployment(live)
+        return replace(
+            deployment,
+            availability=await self._judge(live, name),
+            exposed=is_exposed(deployment, service),
+        )
 
     async def create(self, deployment: Deployment) -> Deployment:
         """Creates it, and its Service, for the Function of `deployment.ask.uid`.
@@ -55,6 +65,8 @@ class KubernetesDeployments:
         meanwhile takes the Deployment along.
         """
         await self._check_owner(deployment)
+        # First, so that where there may be none, by a quota say, nothing runs that no call finds.
+        await self._ensure_service(deployment)
         body = render_deployment(deployment, self._options)
         try:
             live = await self._server.create(
@@ -62,28 +74,25 @@ class KubernetesDeployments:
             )
         except AlreadyExists as error:
             raise AlreadyExists(f"{_subject(deployment)} exists already.") from error
-        await self._ensure_service(deployment)
         return await self._note_admitted(read_deployment(live), wanted=deployment)
 
     async def swap(self, deployment: Deployment) -> Deployment:
         """Writes ask, revision, good and failed over exactly the uid and version that were read.
 
-        Raises `VersionConflict` when either differs, the Deployment is gone, or the ask would go
-        backwards.
+        The Service too, where that was found amiss. Raises `VersionConflict` when either differs,
+        the Deployment is gone, or the ask would go backwards; `FunctionNotStarted` when the cluster
+        has no Service be as we need it.
         """
         namespace, name = deployment.namespace, resource_name(deployment.name)
         live = await self._server.find(DEPLOYMENTS, namespace, name)
         present = None if live is None else read_deployment(live)
         _check_swap(present, deployment)
-        await self._ensure_service(deployment)
-        if present == replace(deployment, availability=Availability()):
-            return deployment
-        body = render_change(deployment, self._options)
-        notes = live["metadata"]["annotations"] if live is not None else {}
-        body["metadata"]["annotations"] |= keep_admitted(notes, deployment.revision)
-        written = await self._patch(deployment, body)
-        # Whoever wants to know how the new revision fares reads it again.
-        return await self._note_admitted(written, wanted=deployment)
+        written = deployment
+        if live is not None and present != _unjudged(deployment):
+            written = await self._write(deployment, notes=live["metadata"]["annotations"])
+        if not deployment.exposed:
+            await self._ensure_service(deployment)
+        return written
 
     async def delete(self, deployment: Deployment) -> None:
         """Deletes the Deployment of that uid; another or none there is no error.
@@ -96,6 +105,13 @@ class KubernetesDeployments:
             resource_name(deployment.name),
             uid=deployment.uid,
         )
+
+    async def _write(self, deployment: Deployment, *, notes: Mapping[str, str]) -> Deployment:
+        """Whoever wants to know how the new revision fares reads it again."""
+        body = render_change(deployment, self._options)
+        body["metadata"]["annotations"] |= keep_admitted(notes, deployment.revision)
+        written = await self._patch(deployment, body)
+        return await self._note_admitted(written, wanted=deployment)
 
     async def _note_admitted(self, written: Deployment, *, wanted: Deployment) -> Deployment:
         """Notes what the cluster changed in what was written, so that it is not taken for drift.
@@ -131,8 +147,27 @@ class KubernetesDeployments:
             )
 
     async def _ensure_service(self, deployment: Deployment) -> None:
+        made = await self._apply_service(deployment)
+        if is_exposed(deployment, made):
+            return
+        # What a hand added to the selector, or made of the type, outlives an apply.
+        namespace, metadata = deployment.namespace, made["metadata"]
+        await self._server.delete(SERVICES, namespace, metadata["name"], uid=metadata["uid"])
+        if not is_exposed(deployment, await self._apply_service(deployment)):
+            raise FunctionNotStarted(
+                f"The cluster changes Service {namespace}/{metadata['name']} as it is written, so "
+                "that no call finds the function: exempt Services of sless from that policy."
+            )
+
+    async def _apply_service(self, deployment: Deployment) -> Object:
         body = render_service(deployment)
-        await self._server.apply(SERVICES, deployment.namespace, body, manager=_MANAGER, force=True)
+        return await self._server.apply(
+            SERVICES, deployment.namespace, body, manager=_MANAGER, force=True
+        )
+
+
+def _unjudged(deployment: Deployment) -> Deployment:
+    return replace(deployment, availability=Availability(), exposed=True)
 
 
 def _check_swap(present: Deployment | None, wanted: Deployment) -> None:

@@ -16,7 +16,14 @@ from sless.adapters.kubernetes.function_events import FunctionEvents
 from sless.adapters.kubernetes.gateways import Gateways, GatewayService
 from sless.adapters.kubernetes.mirror import Mirror, Object
 from sless.adapters.kubernetes.render_deployment import FUNCTION_LABEL
-from sless.adapters.kubernetes.resources import DEPLOYMENTS, FUNCTIONS, PODS, REPLICA_SETS, Resource
+from sless.adapters.kubernetes.resources import (
+    DEPLOYMENTS,
+    FUNCTIONS,
+    PODS,
+    REPLICA_SETS,
+    SERVICES,
+    Resource,
+)
 from sless.adapters.kubernetes.standings import Standings
 from sless.errors import StoreUnavailable
 from sless.model.function import FunctionRef
@@ -26,6 +33,9 @@ STALE_SECONDS = 3 * RESYNC_SECONDS
 """After so long without a whole list, what is known may have nothing to do with what is."""
 GATHER_SECONDS = 0.1
 """After a change, until it is told: several that come together become one."""
+
+
+_READ = (FUNCTIONS, DEPLOYMENTS, SERVICES, REPLICA_SETS, PODS)
 
 
 class KubernetesScene:
@@ -66,6 +76,7 @@ class KubernetesScene:
         self._spawn(self._follow(FUNCTIONS, standings.functions, watch=False))
         for resource, mirror in (
             (DEPLOYMENTS, standings.deployments),
+            (SERVICES, standings.services),
             (REPLICA_SETS, standings.replica_sets),
             (PODS, standings.pods),
         ):
@@ -104,7 +115,7 @@ class KubernetesScene:
                 task.result()  # a defect, which must not pass for a cluster in which nothing moves
         missing = [
             str(each)
-            for each in (FUNCTIONS, DEPLOYMENTS, REPLICA_SETS, PODS)
+            for each in _READ
             if time.monotonic() - self._listed.get(each, float("-inf")) > STALE_SECONDS
         ]
         if missing:

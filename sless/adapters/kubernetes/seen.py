@@ -41,7 +41,7 @@ class SeenDeployment:
 
 @dataclass(frozen=True, slots=True)
 class SeenPart:
-    """A ReplicaSet or a pod of a function."""
+    """A Service, a ReplicaSet or a pod of a function."""
 
     function: FunctionRef
     live: Object = field(hash=False)
@@ -84,6 +84,24 @@ def read_live_deployment(thing: Object) -> SeenDeployment | None:
         },
     }
     return SeenDeployment(read_deployment(thing), live)
+
+
+def read_service(thing: Object) -> SeenPart | None:
+    """A function's Service; none when its name is not the one we give."""
+    metadata = thing["metadata"]
+    function = _function_of(thing)
+    if metadata["name"] != resource_name(function.name):
+        return None
+    live = {
+        "metadata": {
+            "labels": metadata["labels"],
+            "ownerReferences": [
+                _picked(each, "uid") for each in metadata.get("ownerReferences") or ()
+            ],
+        },
+        "spec": _picked(thing["spec"], "type", "selector", "ports"),
+    }
+    return SeenPart(function, live)
 
 
 def read_replica_set(thing: Object) -> SeenPart:

@@ -16,7 +16,9 @@ from sless.adapters.kubernetes.seen import (
     read_live_deployment,
     read_pod,
     read_replica_set,
+    read_service,
 )
+from sless.adapters.kubernetes.service_state import is_exposed
 from sless.errors import SlessError
 from sless.model.deployment import Deployment
 from sless.model.function import FunctionRef
@@ -50,6 +52,7 @@ class Standings:
             _lenient(read_function), group=_ref_of, changed=self.mark
         )
         self.deployments: Mirror[SeenDeployment] = self._mirror(read_live_deployment)
+        self.services: Mirror[SeenPart] = self._mirror(read_service)
         self.replica_sets: Mirror[SeenPart] = self._mirror(read_replica_set)
         self.pods: Mirror[SeenPart] = self._mirror(read_pod)
         self._marked: set[FunctionRef] = set()
@@ -97,7 +100,9 @@ class Standings:
             replica_sets=[each.live for each in self.replica_sets.among(seen.function)],
             pods=[each.live for each in self.pods.among(seen.function)],
         )
-        return replace(seen.deployment, availability=availability)
+        service = next((each.live for each in self.services.among(seen.function)), None)
+        exposed = is_exposed(seen.deployment, service)
+        return replace(seen.deployment, availability=availability, exposed=exposed)
 
     def _find_routed(self, seen: SeenDeployment) -> Routed | None:
         instances = {

@@ -1,5 +1,6 @@
 """What a hand spoils on a cluster is put right, with no new ask and no new build."""
 
+import json
 from typing import Any
 
 import pytest
@@ -83,6 +84,25 @@ def test_a_variable_set_by_hand_is_taken_back(mirror: Mirror) -> None:
         what=lambda: str(variables_of(mirror)),
     )
     until_right(mirror)
+
+
+@pytest.mark.parametrize(
+    "spoil",
+    [["delete", "service"], ["patch", '-p={"spec":{"selector":{"by":"hand"}}}', "service"]],
+    ids=lambda words: words[0],
+)
+def test_a_service_that_a_hand_spoiled_is_put_right(mirror: Mirror, spoil: list[str]) -> None:
+    generation = mirror.deployment()["metadata"]["generation"]
+    mirror.home.kubectl(*spoil, DEPLOYMENT)
+    wait_until(lambda: selects(mirror) == [LABEL], within=RIGHT_SECONDS, what="its Service")
+    until_right(mirror)
+    assert mirror.deployment()["metadata"]["generation"] == generation
+
+
+def selects(mirror: Mirror) -> list[str]:
+    found = mirror.home.kubectl("get", "service", DEPLOYMENT, "--ignore-not-found", "-o=json")
+    spec = json.loads(found or "{}").get("spec", {})
+    return [f"{key}={value}" for key, value in spec.get("selector", {}).items()]
 
 
 def variables_of(mirror: Mirror) -> dict[str, str]:

@@ -1,0 +1,39 @@
+"""Whether a function's Service is as it was rendered, so that calls find its pods: pure."""
+
+from collections.abc import Mapping
+from typing import Any
+
+from sless.adapters.kubernetes.render_deployment import render_service
+from sless.model.deployment import Deployment
+
+Object = Mapping[str, Any]
+
+_ELSEWHERE = "ExternalName"
+"""The type of a Service that names no pods, whatever it selects."""
+
+
+def is_exposed(deployment: Deployment, service: Object | None) -> bool:
+    """Whether that Service leads to the Deployment's pods, under our labels.
+
+    What others add is theirs, a word in the selector aside: that one hides pods.
+    """
+    if service is None:
+        return False
+    wanted, spec = render_service(deployment), service["spec"]
+    labels = service["metadata"].get("labels") or {}
+    return (
+        wanted["metadata"]["labels"].items() <= labels.items()
+        and _is_owned(service, deployment.ask.uid)
+        and spec.get("type") != _ELSEWHERE
+        and spec.get("selector") == wanted["spec"]["selector"]
+        and all(_has(spec, port) for port in wanted["spec"]["ports"])
+    )
+
+
+def _is_owned(service: Object, uid: str) -> bool:
+    owners = service["metadata"].get("ownerReferences") or ()
+    return any(each["uid"] == uid for each in owners)
+
+
+def _has(spec: Object, port: Object) -> bool:
+    return any(port.items() <= each.items() for each in spec.get("ports") or ())

@@ -1,0 +1,63 @@
+"""A Service counts as long as calls find the function's pods by it, whatever else it says."""
+
+import copy
+from collections.abc import Callable
+from typing import Any
+
+import pytest
+
+from sless.adapters.kubernetes.render_deployment import render_service
+from sless.adapters.kubernetes.service_state import is_exposed
+from sless.model.deployment import Deployment, Revision
+from sless.model.function import Ask
+
+REVISION = Revision(image="r/x@sha256:1", build="1" * 12, runtime="python3.11")
+DEPLOYMENT = Deployment("team", "hello", Ask("u", 5), REVISION)
+
+Change = Callable[[dict[str, Any]], object]
+
+
+def changed(change: Change) -> dict[str, Any]:
+    live = copy.deepcopy(render_service(DEPLOYMENT))
+    change(live)
+    return live
+
+
+def test_none_is_none() -> None:
+    assert not is_exposed(DEPLOYMENT, None)
+
+
+@pytest.mark.parametrize(
+    "change",
+    [
+        lambda live: live["metadata"].update(labels=None),
+        lambda live: live["metadata"]["labels"].pop("sless.io/uid"),
+        lambda live: live["metadata"].pop("ownerReferences"),
+        lambda live: live["metadata"]["ownerReferences"][0].update(uid="another"),
+        lambda live: live["spec"].pop("selector"),
+        lambda live: live["spec"]["selector"].update(by="hand"),
+        lambda live: live["spec"]["selector"].update({"sless.io/function": "other"}),
+        lambda live: live["spec"]["ports"][0].update(name="web"),
+        lambda live: live["spec"]["ports"][0].update(targetPort=9),
+        lambda live: live["spec"].pop("ports"),
+        lambda live: live["spec"].update(type="ExternalName"),
+    ],
+)
+def test_what_hides_the_pods(change: Change) -> None:
+    assert not is_exposed(DEPLOYMENT, changed(change))
+
+
+@pytest.mark.parametrize(
+    "change",
+    [
+        lambda _: None,
+        lambda live: live["metadata"]["labels"].update(team="x"),
+        lambda live: live["metadata"].update(annotations={"scrape": "yes"}),
+        lambda live: live["metadata"]["ownerReferences"].append({"uid": "another"}),
+        lambda live: live["spec"].update(type="NodePort", clusterIP="10.0.0.1"),
+        lambda live: live["spec"]["ports"][0].update(nodePort=30123),
+        lambda live: live["spec"]["ports"].append({"name": "debug", "port": 9}),
+    ],
+)
+def test_what_others_add_is_theirs(change: Change) -> None:
+    assert is_exposed(DEPLOYMENT, changed(change))
