@@ -40,7 +40,7 @@ async def open_ports(settings: Settings) -> AsyncIterator[PipelinePorts]:
         _open_images(settings.registry) as images,
     ):
         yield PipelinePorts(
-            functions=KubernetesFunctions(server),
+            functions=KubernetesFunctions(server, leaving=False),
             deployments=KubernetesDeployments(server, pods),
             builder=JobBuilder(server, options, graces=graces_of(settings.builder)),
             images=images,

@@ -8,7 +8,7 @@ from sless.adapters.kubernetes.client import ApiServer
 from sless.adapters.kubernetes.connection import Connection, read_configuration
 from sless.adapters.kubernetes.functions import KubernetesFunctions
 from sless.adapters.kubernetes.resources import FUNCTIONS
-from sless.errors import InvalidSetting, NamespaceNotFound, StoreUnavailable
+from sless.errors import InvalidSetting, NamespaceNotFound, OwnerGone, StoreUnavailable
 from sless.ports import Functions
 from sless.ports.functions import StoredFunction
 from tests.cluster.spaces import ensure_spaces
@@ -66,3 +66,22 @@ async def test_a_status_that_cannot_be_is_refused(functions: Functions) -> None:
         await functions.write_status(
             "team", "hello", uid=made.function.uid, status={"observedGeneration": "one"}
         )
+
+
+async def test_what_is_being_deleted_takes_no_ask(server: ApiServer, functions: Functions) -> None:
+    made = await functions.create("team", "hello", spec=spec(), manager=API)
+    held: dict[str, object] = {"metadata": {"finalizers": ["example.com/held"]}}
+    await server.patch(FUNCTIONS, "team", "hello", held, manager=API)
+    try:
+        await functions.delete("team", "hello")
+        found = await functions.find("team", "hello")
+        assert found is not None
+        assert found.function.generation > made.function.generation, "the cluster's doing"
+        assert await KubernetesFunctions(server, leaving=False).find("team", "hello") is None
+        with pytest.raises(OwnerGone, match=r"being deleted.*example\.com/held"):
+            await functions.patch("team", "hello", spec={"handler": "main:app"}, manager=API)
+    finally:
+        await server.patch(
+            FUNCTIONS, "team", "hello", {"metadata": {"finalizers": None}}, manager=API
+        )
+    assert await functions.find("team", "hello") is None

@@ -13,6 +13,7 @@ from sless.errors import (
     InternalError,
     InvalidName,
     InvalidSetting,
+    OwnerGone,
     StoreUnavailable,
     VersionConflict,
 )
@@ -34,15 +35,23 @@ class KubernetesFunctions:
     A patch is checked here against what was read, for sentences of our own and since a merge patch
     heeds nobody who applies; it is then written over exactly that version. The schema and the
     policies of the cluster check it once more.
+
+    Args:
+        server: With the rights that what is called here takes.
+        leaving: Whether one that is being deleted is still found. Whoever answers asks must not:
+            where a finalizer holds it, as with a deletion in the foreground, its generation rises.
     """
 
-    def __init__(self, server: ApiServer) -> None:
+    def __init__(self, server: ApiServer, *, leaving: bool = True) -> None:
         self._server = server
+        self._leaving = leaving
 
     async def find(self, namespace: str, name: str) -> StoredFunction | None:
         """A Function, or none."""
         manifest = await self._find(namespace, name)
-        return None if manifest is None else _stored(manifest)
+        if manifest is None or (_is_leaving(manifest) and not self._leaving):
+            return None
+        return _stored(manifest)
 
     async def list(
         self, namespace: str | None = None, *, token: str = "", limit: int = 100
@@ -84,7 +93,7 @@ class KubernetesFunctions:
         """A JSON merge patch (None removes), one write; nothing is written if nothing changes.
 
         Raises `FunctionNotFound`, `VersionConflict`, `ManagedElsewhere`, `InvalidSetting`,
-        `InvalidKey`.
+        `InvalidKey`; `OwnerGone` for one that is being deleted.
         """
         change: Object = {"spec": dict(spec or {})}
         if annotations:
@@ -143,6 +152,7 @@ class KubernetesFunctions:
             return _stored(before)
         metadata = before["metadata"]
         namespace, name = metadata["namespace"], metadata["name"]
+        _check_stays(before)
         check_not_applied(parse_owners(metadata["managedFields"]), changed, manager=manager)
         if "metadata" in change:
             check_annotations(after["metadata"]["annotations"])
@@ -176,6 +186,21 @@ def _check_version(before: Manifest, wanted: str | None) -> None:
             f"Function {metadata['namespace']}/{metadata['name']} changed since it was read "
             f"(resourceVersion {wanted}, now {present}): read it again."
         )
+
+
+def _check_stays(manifest: Manifest) -> None:
+    """Nobody would answer what is asked of one that is being deleted."""
+    metadata = manifest["metadata"]
+    if _is_leaving(manifest):
+        holding = ", ".join(metadata.get("finalizers") or ())
+        raise OwnerGone(
+            f"Function {metadata['namespace']}/{metadata['name']} is being deleted, and held by "
+            f"the finalizers {holding}: ask again when it is gone."
+        )
+
+
+def _is_leaving(manifest: Manifest) -> bool:
+    return "deletionTimestamp" in manifest["metadata"]
 
 
 def _can_be(namespace: str, name: str) -> bool:
