@@ -19,7 +19,7 @@ from sless.adapters.kubernetes.resources import CONFIG_MAPS, NAMESPACES
 from sless.naming import build_workflow_id, function_workflow_id
 from tests.cluster.chart import SYSTEM
 from tests.cluster.e2e.cluster_home import ClusterHome
-from tests.cluster.e2e.platform import ensure_namespace, ensure_registry_secret
+from tests.cluster.objects import ensure_namespace, ensure_registry_secret
 from tests.fixtures.waiting import until
 
 SECONDS = 900.0

@@ -7,7 +7,6 @@ REGISTRY_AUTH_FILE names the registry's credentials, and HOST_ADDRESS how pods r
 """
 
 import asyncio
-import base64
 import contextlib
 import os
 import uuid
@@ -18,23 +17,22 @@ from pathlib import Path
 from sless.adapters.kubernetes.builder import JobBuilder
 from sless.adapters.kubernetes.client import ApiServer
 from sless.adapters.kubernetes.job_options import BuilderKind, BuildImages, JobOptions
-from sless.adapters.kubernetes.resources import JOBS, PODS, SECRETS
+from sless.adapters.kubernetes.resources import JOBS, PODS
 from sless.adapters.kubernetes.slow_start import Graces
 from sless.adapters.registry.connect import connect_registry
 from sless.adapters.registry.images import RegistryImages
 from sless.adapters.registry.place import RegistryPlace
 from sless.archive import Runtime
 from sless.dependencies import Language
-from sless.errors import AlreadyExists
 from sless.model.attempt import Attempt, AttemptState, AttemptStatus
 from sless.model.function import FunctionRef
 from tests.cluster.node.images import BUILDER, PYTHON_BASE
 from tests.cluster.node.place import read_place
-from tests.cluster.node.stores import credentials
-from tests.cluster.spaces import MANAGER, ensure_spaces
+from tests.cluster.objects import REGISTRY_SECRET, ensure_registry_secret, registry_credentials
+from tests.cluster.spaces import ensure_spaces
 from tests.component.contexts import serving, write_context
 
-SPACE, SECRET = "sless-test-builds", "registry"
+SPACE = "sless-test-builds"
 RUNTIME = "python3.11"
 F = FunctionRef("team", "thumb")
 BUILD_SECONDS = 240.0
@@ -112,10 +110,10 @@ class BuildRig:
 async def building(server: ApiServer, web: Path) -> AsyncIterator[BuildRig]:
     """A rig with contexts in that folder; no Job of it is left."""
     registry, bases = os.environ["REGISTRY"], os.environ["BASES"]
-    auth = Path(os.environ.get("REGISTRY_AUTH_FILE") or credentials(read_place()))
+    auth = registry_credentials()
     place = RegistryPlace(registry, prefix="builds", plain_http=frozenset({registry, bases}))
     await ensure_spaces(server, [SPACE])
-    await _ensure_secret(server, auth)
+    await asyncio.to_thread(ensure_registry_secret, SPACE)
     host = os.environ.get("HOST_ADDRESS") or read_place().ip
     async with connect_registry(place, credentials=auth) as images:
         with serving(web, host=host) as url:
@@ -131,18 +129,7 @@ def _options(place: RegistryPlace, bases: str) -> JobOptions:
         BuildImages(fetch=tools, build=os.environ.get("BUILDER_IMAGE") or tools, push=tools),
         kind=BuilderKind(os.environ.get("BUILDER") or BuilderKind.BUILDAH),
         namespace=SPACE,
-        push_secret=SECRET,
-        pull_secret=SECRET,
+        push_secret=REGISTRY_SECRET,
+        pull_secret=REGISTRY_SECRET,
         base_images={RUNTIME: f"{bases}/{PYTHON_BASE}"},
     )
-
-
-async def _ensure_secret(server: ApiServer, auth: Path) -> None:
-    data = {".dockerconfigjson": base64.b64encode(auth.read_bytes()).decode()}
-    body = {
-        "metadata": {"name": SECRET},
-        "type": "kubernetes.io/dockerconfigjson",
-        "data": data,
-    }
-    with contextlib.suppress(AlreadyExists):
-        await server.create(SECRETS, SPACE, body, manager=MANAGER)

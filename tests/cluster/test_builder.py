@@ -15,7 +15,8 @@ from sless.adapters.kubernetes.slow_start import Graces
 from sless.errors import SecretMissing
 from sless.model.attempt import AttemptState
 from sless.naming import attempt_tag, job_name
-from tests.cluster.build_rig import BUILD_SECONDS, RUNTIME, SECRET, SPACE, BuildRig, F, building
+from tests.cluster.build_rig import BUILD_SECONDS, RUNTIME, SPACE, BuildRig, F, building
+from tests.cluster.objects import REGISTRY_SECRET
 from tests.component.contexts import HELLO, IN_TREE, make_sdist, silence
 from tests.contract.test_builder import (  # noqa: F401 - collected here, for another builder
     Works,
@@ -91,7 +92,7 @@ async def test_a_private_base_image_and_a_private_target(rig: BuildRig) -> None:
     plain = ["--src-tls-verify=false", "--dest-tls-verify=false"]
     command = [*copy, *plain, f"docker://{public}", f"docker://{private}"]
     await asyncio.to_thread(subprocess.run, command, check=True)
-    based = rig.changed(base_secret=SECRET, base_images={RUNTIME: private})
+    based = rig.changed(base_secret=REGISTRY_SECRET, base_images={RUNTIME: private})
     status = await based.build(based.attempt({"handler.py": HELLO}))
     assert status.state is AttemptState.SUCCEEDED, status
     without = rig.changed(base_images={RUNTIME: private})

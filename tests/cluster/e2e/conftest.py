@@ -8,7 +8,8 @@ import pytest
 
 from tests.cluster.chart import Values, run
 from tests.cluster.e2e.cluster_home import ClusterHome
-from tests.cluster.e2e.platform import ensure_namespace, ensure_registry_secret, install_platform
+from tests.cluster.e2e.platform import install_platform
+from tests.cluster.objects import ensure_namespace, ensure_registry_secret
 
 
 @pytest.fixture(scope="session", autouse=True)

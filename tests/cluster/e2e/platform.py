@@ -1,9 +1,7 @@
 """The whole platform on the cluster: its chart with all parts, and what they need there."""
 
-import base64
 import json
 import os
-from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
@@ -19,10 +17,16 @@ from tests.cluster.node.place import (
     read_place,
 )
 from tests.cluster.node.platform_image import ensure_platform_image
-from tests.cluster.node.stores import ACCESS_KEY, SECRET_KEY, credentials
+from tests.cluster.node.stores import ACCESS_KEY, SECRET_KEY
+from tests.cluster.objects import (
+    REGISTRY_SECRET,
+    ensure_namespace,
+    ensure_registry_secret,
+    ensure_secret,
+)
 
 API_PORT, GATEWAY_PORT = 30081, 30080
-REGISTRY_SECRET, CREDENTIALS_SECRET = "registry", "sless-credentials"
+CREDENTIALS_SECRET = "sless-credentials"
 PARTS = ("api", "worker", "watcher", "gateway")
 
 
@@ -37,7 +41,7 @@ def install_platform(kubeconfig: str) -> Values:
         ensure_namespace(SYSTEM)
         ensure_namespace(BUILDS)
         keys = {"AWS_ACCESS_KEY_ID": ACCESS_KEY, "AWS_SECRET_ACCESS_KEY": SECRET_KEY}
-        _ensure_secret(SYSTEM, CREDENTIALS_SECRET, "Opaque", keys)
+        ensure_secret(SYSTEM, CREDENTIALS_SECRET, "Opaque", keys)
         for namespace in (SYSTEM, BUILDS):
             ensure_registry_secret(namespace)
     install(kubeconfig, values)
@@ -45,29 +49,6 @@ def install_platform(kubeconfig: str) -> Values:
         run("kubectl", "rollout", "status", f"deployment/sless-{part}", f"-n={SYSTEM}",
             "--timeout=180s")  # fmt: skip
     return values
-
-
-def ensure_namespace(name: str) -> None:
-    """Makes it unless it is there."""
-    apply({"apiVersion": "v1", "kind": "Namespace", "metadata": {"name": name}})
-
-
-def ensure_registry_secret(namespace: str) -> None:
-    """What pulls, and in the builds' namespace pushes."""
-    auth = Path(os.environ.get("REGISTRY_AUTH_FILE") or credentials(read_place()))
-    kind = "kubernetes.io/dockerconfigjson"
-    _ensure_secret(namespace, REGISTRY_SECRET, kind, {".dockerconfigjson": auth.read_text()})
-
-
-def apply(thing: Mapping[str, Any]) -> None:
-    """As a person does."""
-    run("kubectl", "apply", "--server-side", "-f", "-", given=json.dumps(thing))
-
-
-def _ensure_secret(namespace: str, name: str, kind: str, values: Mapping[str, str]) -> None:
-    data = {key: base64.b64encode(value.encode()).decode() for key, value in values.items()}
-    metadata = {"name": name, "namespace": namespace}
-    apply({"apiVersion": "v1", "kind": "Secret", "metadata": metadata, "type": kind, "data": data})
 
 
 def _our_values(place: Place) -> Values:

@@ -23,8 +23,8 @@ from tests.cluster.e2e.asking import (
 from tests.cluster.e2e.cluster_home import ClusterHome
 from tests.cluster.e2e.folders import large, late, quick
 from tests.cluster.e2e.held import Hold
-from tests.cluster.e2e.platform import ensure_namespace, ensure_registry_secret
 from tests.cluster.e2e.traces import ORDER, Traces
+from tests.cluster.objects import ensure_namespace, ensure_registry_secret
 from tests.e2e.running import wait_until
 
 __all__ = ["hold", "trace"]

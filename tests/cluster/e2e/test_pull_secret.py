@@ -8,7 +8,7 @@ import pytest
 
 from tests.cluster.e2e.cluster_home import ClusterHome
 from tests.cluster.e2e.mirror import NAME, Mirror, condition
-from tests.cluster.e2e.platform import REGISTRY_SECRET, ensure_registry_secret
+from tests.cluster.objects import REGISTRY_SECRET, ensure_registry_secret
 
 pytestmark = [pytest.mark.cluster, pytest.mark.timeout(900)]
 
