@@ -7,7 +7,8 @@ from typing import Any
 
 import yaml
 
-from tests.cluster.chart import BUILDS, SYSTEM, Values, install, locked, run
+from tests.cluster.chart import BUILDS, SYSTEM, Values, install, locked
+from tests.cluster.e2e.parts import until_ready
 from tests.cluster.node.images import BUILDER, NODE_BASE, PYTHON_BASE
 from tests.cluster.node.place import (
     S3_PORT,
@@ -27,7 +28,6 @@ from tests.cluster.objects import (
 
 API_PORT, GATEWAY_PORT = 30081, 30080
 CREDENTIALS_SECRET = "sless-credentials"
-PARTS = ("api", "worker", "watcher", "gateway")
 
 
 def install_platform(kubeconfig: str) -> Values:
@@ -45,9 +45,7 @@ def install_platform(kubeconfig: str) -> Values:
         for namespace in (SYSTEM, BUILDS):
             ensure_registry_secret(namespace)
     install(kubeconfig, values)
-    for part in PARTS:
-        run("kubectl", "rollout", "status", f"deployment/sless-{part}", f"-n={SYSTEM}",
-            "--timeout=180s")  # fmt: skip
+    until_ready()
     return values
 
 

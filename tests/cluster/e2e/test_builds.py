@@ -1,8 +1,6 @@
 """The life of builds on the cluster: one for each zip, however often anybody asks or looks."""
 
-import contextlib
 import time
-from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
@@ -11,10 +9,10 @@ import pytest
 
 from sless.archive import pack
 from sless.model.phase import Phase
-from tests.cluster.chart import SYSTEM, run
 from tests.cluster.e2e.asking import PATIENCE, Ask, Trace, answer, asked, trace, until_ended
 from tests.cluster.e2e.cluster_home import ClusterHome
 from tests.cluster.e2e.folders import impossible, quick
+from tests.cluster.e2e.parts import scaled
 from tests.cluster.e2e.traces import ORDER, Traces, told
 from tests.e2e.running import wait_until
 
@@ -133,7 +131,7 @@ def test_two_watchers_and_many_looks_make_one_build(
     shared_home: ClusterHome, trace: Trace, tmp_path: Path
 ) -> None:
     traces = trace(shared_home, "watched")
-    with watchers(2):
+    with scaled("watcher", 2):
         ask = asked(traces, quick(tmp_path / "watched", "watched"))
         with told(shared_home, traces.name) as seen:
             count = 0
@@ -150,19 +148,6 @@ def test_two_watchers_and_many_looks_make_one_build(
     phases = [phase for _, phase in seen]
     assert {"Building", "Ready"} <= set(phases)
     assert phases == sorted(phases, key=lambda phase: ORDER.index(Phase(phase))), seen
-
-
-@contextlib.contextmanager
-def watchers(count: int) -> Iterator[None]:
-    """So many of them, all at work, while the block lasts."""
-    scale = ["scale", "deployment/sless-watcher", f"-n={SYSTEM}"]
-    run("kubectl", *scale, f"--replicas={count}")
-    try:
-        wait = ["rollout", "status", "deployment/sless-watcher", f"-n={SYSTEM}", "--timeout=120s"]
-        run("kubectl", *wait)
-        yield
-    finally:
-        run("kubectl", *scale, "--replicas=1")
 
 
 def test_what_failed_is_not_tried_again_by_itself(failed: Ask) -> None:

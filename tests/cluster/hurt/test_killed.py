@@ -18,6 +18,7 @@ from tests.cluster.e2e.asking import (
 from tests.cluster.e2e.cluster_home import ClusterHome
 from tests.cluster.e2e.folders import late, quick
 from tests.cluster.e2e.held import Hold
+from tests.cluster.e2e.parts import scaled, until_ready
 from tests.cluster.e2e.traces import Traces
 from tests.cluster.hurt.victims import (
     VICTIMS,
@@ -25,8 +26,6 @@ from tests.cluster.hurt.victims import (
     no_room,
     pass_time,
     paused,
-    until_all_parts_are_ready,
-    workers,
 )
 from tests.e2e.running import wait_until
 
@@ -56,7 +55,7 @@ def assert_ended_well(ask: Ask, *, says: str, rollouts: int, jobs: int = 1) -> N
     traces = ask.traces
     until_ended(traces, "Ready")
     # So that all of them can be asked, and the next victim finds them as this one did.
-    until_all_parts_are_ready()
+    until_ready()
     wait_until(lambda: answers(traces, says), within=60, what=f"it says {says}")
     newest = traces.home.json("builds", traces.name)["items"][0]
     assert (newest["id"], newest["phase"]) == (ask.build, "Ready")
@@ -97,7 +96,7 @@ def test_a_worker_that_is_paused_has_its_build_followed_and_not_started_again(
     serving: Traces, hold: Hold, tmp_path: Path
 ) -> None:
     before, says = serving.rollouts(), "in spite of a pause"
-    with workers(2):
+    with scaled("worker", 2):
         ask = asked(serving, hold.hold(quick(tmp_path / "new", says)))
         until_it_installs(ask)
         worker = follower(ask)

@@ -1,32 +1,17 @@
 """The watcher is away, or starts anew: nothing waits for it, and nothing is written twice."""
 
-import contextlib
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from pathlib import Path
 
 import pytest
 
-from tests.cluster.chart import SYSTEM, run
+from tests.cluster.chart import run
 from tests.cluster.e2e.cluster_home import ClusterHome
 from tests.cluster.e2e.mirror import NAME, Mirror, writes
+from tests.cluster.e2e.parts import scaled
 from tests.e2e.running import wait_until
 
 pytestmark = [pytest.mark.cluster, pytest.mark.timeout(600)]
-
-WATCHER = "deployment/sless-watcher"
-PODS = "-l=app.kubernetes.io/component=watcher"
-
-
-@contextlib.contextmanager
-def without_watcher() -> Iterator[None]:
-    """None of its pods is left meanwhile."""
-    try:
-        run("kubectl", f"-n={SYSTEM}", "scale", WATCHER, "--replicas=0")
-        run("kubectl", f"-n={SYSTEM}", "wait", "pods", PODS, "--for=delete", "--timeout=120s")
-        yield
-    finally:
-        run("kubectl", f"-n={SYSTEM}", "scale", WATCHER, "--replicas=1")
-        run("kubectl", f"-n={SYSTEM}", "rollout", "status", WATCHER, "--timeout=120s")
 
 
 def test_functions_and_namespaces_go_while_nobody_watches(
@@ -35,7 +20,7 @@ def test_functions_and_namespaces_go_while_nobody_watches(
     alone, whole = make_home(), make_home()
     Mirror(alone, tmp_path / "alone").deploy("one")
     Mirror(whole, tmp_path / "whole").deploy("one")
-    with without_watcher():
+    with scaled("watcher", 0):
         alone.kubectl("delete", "fn", NAME, "--timeout=30s")
         alone.until_nothing_left()
         run("kubectl", "delete", "namespace", whole.namespace, "--timeout=120s")
@@ -51,7 +36,7 @@ def test_a_watcher_that_starts_anew_writes_what_is_missing_alone(
     mirror = Mirror(home, tmp_path / NAME)
     mirror.deploy("one")
     before, status = writes(mirror.deployment()), mirror.status()
-    with without_watcher():
+    with scaled("watcher", 0):
         none = '-p={"status":null}'
         home.kubectl("patch", "fn", NAME, "--type=merge", "--subresource=status", none)
     # A status that is back tells that the function was judged.

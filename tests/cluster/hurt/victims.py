@@ -9,7 +9,6 @@ from pathlib import Path
 
 from tests.cluster.chart import SYSTEM, run
 from tests.cluster.e2e.asking import Ask
-from tests.cluster.e2e.platform import PARTS
 from tests.cluster.node.commands import stop
 from tests.cluster.node.control_plane import start_api_server
 from tests.cluster.node.place import Place, read_place
@@ -48,25 +47,6 @@ VICTIMS: dict[str, Callable[[Ask], None]] = {
     "s3": lambda _: restart("weed", start_s3),
     "api server": lambda _: restart("kube-apiserver", start_api_server),
 }
-
-
-def until_all_parts_are_ready() -> None:
-    """None that was killed is away any more."""
-    for part in PARTS:
-        run("kubectl", f"-n={SYSTEM}", "rollout", "status", f"deployment/sless-{part}",
-            "--timeout=180s")  # fmt: skip
-
-
-@contextmanager
-def workers(count: int) -> Iterator[None]:
-    """So many of them while the block lasts."""
-    scale = ["scale", "deployment/sless-worker", f"-n={SYSTEM}"]
-    run("kubectl", *scale, f"--replicas={count}")
-    try:
-        until_all_parts_are_ready()
-        yield
-    finally:
-        run("kubectl", *scale, "--replicas=1")
 
 
 def follower(ask: Ask) -> int:
