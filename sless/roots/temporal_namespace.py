@@ -1,7 +1,7 @@
 """What Temporal's namespace must have before a workflow starts in it."""
 
 import shlex
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from datetime import timedelta
 
 import structlog
@@ -17,7 +17,7 @@ from temporalio.client import Client
 from temporalio.service import RPCError, RPCStatusCode
 
 from sless.attributes import REGISTERED
-from sless.errors import InvalidSetting, WorkflowsUnavailable
+from sless.errors import InvalidSetting, SlessError, WorkflowsUnavailable
 
 RETENTION = timedelta(days=30)
 """How long a closed run can be looked at in Temporal UI, where the dev server's own day is short.
@@ -37,7 +37,7 @@ log = structlog.get_logger()
 
 
 async def ensure_retention(client: Client) -> None:
-    """Keeps closed runs for `RETENTION`; raises `WorkflowsUnavailable`."""
+    """Keeps closed runs for `RETENTION`; raises `WorkflowsUnavailable`, `InvalidSetting`."""
     retention = Duration()
     retention.FromTimedelta(RETENTION)
     try:
@@ -49,25 +49,40 @@ async def ensure_retention(client: Client) -> None:
             timeout=_RPC_SECONDS,
         )
     except RPCError as error:
-        raise WorkflowsUnavailable(f"Temporal does not answer: {error}.") from error
+        raise _translate(error, client.namespace) from error
 
 
 async def ensure_attributes(client: Client) -> None:
     """Registers the search attributes that the namespace lacks: without one, no run would start.
 
     Where we may not even ask, they are believed to be there. Raises `WorkflowsUnavailable`;
-    `InvalidSetting`, with the command for an operator, where some are missing and we may not
-    register them.
+    `InvalidSetting`, with what an operator has to do, where the namespace or some of them are
+    missing and we may not register them, or where one is of another type.
     """
+    namespace = client.namespace
     try:
-        missing = await _missing_attributes(client)
+        known = await _known_attributes(client)
     except RPCError as error:
         if error.status not in _REFUSALS:
-            raise WorkflowsUnavailable(f"Temporal does not answer: {error}.") from error
-        log.warning("search attributes not known", cure=_command(client.namespace, REGISTERED))
+            raise _translate(error, namespace) from error
+        log.warning("search attributes not known", cure=_command(namespace, REGISTERED))
         return
-    if missing:
+    _check_types(known, namespace)
+    if missing := [(name, kind) for name, kind in REGISTERED if name not in known]:
         await _register(client, missing)
+
+
+def _check_types(known: Mapping[str, int], namespace: str) -> None:
+    """Raises `InvalidSetting` for an attribute of another type: no run with it would start."""
+    wrong = [name for name, kind in REGISTERED if known.get(name, _TYPES[kind]) != _TYPES[kind]]
+    if wrong:
+        words = ["temporal", "operator", "search-attribute", "remove", "--namespace", namespace]
+        words += [word for name in wrong for word in ("--name", name)]
+        raise InvalidSetting(
+            f"Temporal's namespace {namespace} has the search attributes {', '.join(wrong)} with "
+            "another type than ours: give us a namespace that nobody else uses "
+            f"(TEMPORAL_NAMESPACE), or run `{shlex.join(words)}` and start again."
+        )
 
 
 async def _register(client: Client, missing: Sequence[Attribute]) -> None:
@@ -78,20 +93,41 @@ async def _register(client: Client, missing: Sequence[Attribute]) -> None:
     try:
         await client.operator_service.add_search_attributes(request, timeout=_RPC_SECONDS)
     except RPCError as error:
-        if error.status not in _REFUSALS:
-            raise WorkflowsUnavailable(f"Temporal does not answer: {error}.") from error
-        names = ", ".join(name for name, _ in missing)
-        raise InvalidSetting(
-            f"Temporal's namespace {client.namespace} lacks the search attributes {names}, and we "
-            f"may not register them: run `{_command(client.namespace, missing)}`, or in Temporal "
-            "Cloud add them by its own tool."
-        ) from error
+        raise _refused(error, client.namespace, missing) from error
 
 
-async def _missing_attributes(client: Client) -> list[Attribute]:
+def _refused(error: RPCError, namespace: str, missing: Sequence[Attribute]) -> SlessError:
+    if error.status is RPCStatusCode.INVALID_ARGUMENT:  # it has as many as it may have, say
+        why = str(error).rstrip(".")
+        return InvalidSetting(
+            f"Temporal's namespace {namespace} does not take our search attributes ({why}): give "
+            "us one that nobody else uses (TEMPORAL_NAMESPACE)."
+        )
+    if error.status not in _REFUSALS:
+        return _translate(error, namespace)
+    names = ", ".join(name for name, _ in missing)
+    return InvalidSetting(
+        f"Temporal's namespace {namespace} lacks the search attributes {names}, and we may not "
+        f"register them: run `{_command(namespace, missing)}`, or in Temporal Cloud add them by "
+        "its own tool."
+    )
+
+
+async def _known_attributes(client: Client) -> Mapping[str, int]:
+    """The type of each by its name."""
     request = ListSearchAttributesRequest(namespace=client.namespace)
     known = await client.operator_service.list_search_attributes(request, timeout=_RPC_SECONDS)
-    return [(name, kind) for name, kind in REGISTERED if name not in known.custom_attributes]
+    return dict(known.custom_attributes)
+
+
+def _translate(error: RPCError, namespace: str) -> SlessError:
+    if error.status is RPCStatusCode.NOT_FOUND:
+        words = ["temporal", "operator", "namespace", "create", "--namespace", namespace]
+        return InvalidSetting(
+            f"Temporal has no namespace {namespace}: name another one in TEMPORAL_NAMESPACE, or "
+            f"create it by `{shlex.join(words)}`, or in Temporal Cloud by its own tool."
+        )
+    return WorkflowsUnavailable(f"Temporal does not answer: {error}.")
 
 
 def _command(namespace: str, attributes: Iterable[Attribute]) -> str:
