@@ -4,6 +4,7 @@ from typing import Any
 
 import pytest
 
+from sless.adapters.kubernetes.build_environment import render_environment
 from sless.adapters.kubernetes.builder_options import (
     graces_of,
     job_options_of,
@@ -11,7 +12,6 @@ from sless.adapters.kubernetes.builder_options import (
     runtimes_of,
 )
 from sless.adapters.kubernetes.job_options import BuilderKind
-from sless.adapters.kubernetes.render_job import render_environment
 from sless.dependencies import Language
 from sless.errors import InvalidSetting
 from sless.settings import BuilderSettings, RegistrySettings, RuntimesSettings, Settings

@@ -9,8 +9,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from sless.adapters.kubernetes.build_environment import render_environment
 from sless.adapters.kubernetes.job_options import BuilderKind, BuildImages, JobOptions
-from sless.adapters.kubernetes.render_job import labels_of, render_environment, render_job
+from sless.adapters.kubernetes.render_job import labels_of, render_job
 from sless.adapters.registry.place import RegistryPlace
 from sless.archive.dockerfile import BUILD_ENVIRONMENT
 from sless.errors import InvalidSetting
