@@ -20,8 +20,9 @@ def apply(thing: Mapping[str, Any]) -> None:
 
 
 def ensure_namespace(name: str) -> None:
-    """Makes it unless it is there."""
+    """Makes it unless it is there; its usual account comes a moment after it."""
     apply({"apiVersion": "v1", "kind": "Namespace", "metadata": {"name": name}})
+    run("kubectl", f"-n={name}", "wait", "serviceaccount/default", "--for=create", "--timeout=60s")
 
 
 def ensure_registry_secret(namespace: str) -> None:
