@@ -1,5 +1,6 @@
 """What is lost by accident comes back by itself; what is answered stays answered."""
 
+import contextlib
 import shutil
 import sqlite3
 from collections.abc import Callable
@@ -18,6 +19,12 @@ def answers(home: RunningHome) -> bool:
     return home.call("default/hello/").is_success
 
 
+def execute(home: RunningHome, statement: str) -> list[str]:
+    """The first column of what it returns."""
+    with contextlib.closing(sqlite3.connect(home.layout.database, timeout=10)) as rows, rows:
+        return [str(row[0]) for row in rows.execute(statement)]
+
+
 def test_lost_images_and_deployments_come_back_with_no_new_ask(
     make_home: Callable[[], RunningHome],
 ) -> None:
@@ -33,10 +40,12 @@ def test_lost_images_and_deployments_come_back_with_no_new_ask(
     wait_until(lambda: not answers(home), within=20, what="the function is gone")
     wait_until(lambda: answers(home), within=120, what=lambda: f"it is back: {home.tail()}")
 
-    with sqlite3.connect(home.layout.database, timeout=10) as rows:
-        rows.execute("DELETE FROM deployments")
-    rows.close()
-    wait_until(lambda: not answers(home), within=20, what="the function is gone again")
+    assert execute(home, "DELETE FROM deployments RETURNING name") == ["hello"]
+    wait_until(
+        lambda: execute(home, "SELECT name FROM deployments") == ["hello"],
+        within=120,
+        what=lambda: f"it is deployed again: {home.tail()}",
+    )
     wait_until(lambda: answers(home), within=120, what=lambda: f"it is back: {home.tail()}")
 
     assert home.json("get", "hello")["metadata"]["generation"] == asked
