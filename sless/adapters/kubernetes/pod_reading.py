@@ -1,4 +1,4 @@
-"""What a build's pod says of itself, as the API server has it: pure."""
+"""What pods say of themselves, builds' above all, and conditions of whatever has some: pure."""
 
 from collections.abc import Iterator, Mapping
 from datetime import datetime
