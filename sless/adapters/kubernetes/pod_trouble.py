@@ -57,28 +57,38 @@ def _trouble_of(pod: Object) -> SlessError | None:
     if own is None or own.get("ready"):
         return None
     state = own.get("state") or {}
-    return _of_waiting(state.get("waiting") or {}, image=own.get("image", "")) or _of_end(
+    return _of_waiting(state.get("waiting") or {}, pod, image=own.get("image", "")) or _of_end(
         state.get("terminated") or (own.get("lastState") or {}).get("terminated")
     )
 
 
-def _of_waiting(waiting: Object, *, image: str) -> SlessError | None:
+def _of_waiting(waiting: Object, pod: Object, *, image: str) -> SlessError | None:
     reason, message = waiting.get("reason", ""), waiting.get("message") or ""
     if reason in _PULLING:
-        return _of_pull(message or reason, image=image)
+        return _of_pull(message or reason, pod, image=image)
     if reason in _NOT_STARTED:
         return FunctionNotStarted(f"The container cannot start ({reason}): {message}")
     return None
 
 
-def _of_pull(message: str, *, image: str) -> SlessError:
+def _of_pull(message: str, pod: Object, *, image: str) -> SlessError:
     # A function may be called not-found, or its digest may hold a 403.
     said = message.replace(image, "") if image else message
     if _MISSING.search(said):
         return ImageMissing(f"The image cannot be pulled: {message}")
     if _DENIED.search(said):
-        return RegistryDenied(f"The image cannot be pulled: {message}")
+        return RegistryDenied(f"The image cannot be pulled; {_password_of(pod)}: {message}")
     return RegistryUnavailable(f"The image cannot be pulled: {message}")
+
+
+def _password_of(pod: Object) -> str:
+    """What to look at; whether the Secret is there we may not ask."""
+    named = (pod.get("spec") or {}).get("imagePullSecrets") or ()
+    secrets = " or ".join(each.get("name", "") for each in named)
+    if not secrets:
+        return "it takes a password, and SLESS_PODS__PULL_SECRET names none"
+    namespace = pod["metadata"].get("namespace", "")
+    return f"check that namespace {namespace} has the Secret {secrets}, and the password in it"
 
 
 def _of_end(ended: Object | None) -> SlessError | None:
