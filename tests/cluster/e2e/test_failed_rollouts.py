@@ -66,6 +66,9 @@ def test_what_needs_more_memory_than_its_limit(mirror: Mirror) -> None:
 def test_what_a_quota_forbids(mirror: Mirror) -> None:
     mirror.home.kubectl("create", "-f", "-", given=json.dumps(QUOTA))
     try:
+        # One that was made just now forbids nothing yet.
+        until_counted = ["--for=jsonpath={.status.hard}", "--timeout=60s"]
+        mirror.home.kubectl("wait", "resourcequota/one-pod", *until_counted)
         mirror.patch(env=[{"name": "GREETING", "value": "more"}])
         status = failed(mirror, "FunctionNotStarted")
         assert "The cluster makes no pod" in status["message"]
