@@ -8,6 +8,7 @@ from api.functions import AfterQuery, LimitQuery, get_stored
 from api.identity import FUNCTION, BuildPath, FunctionDep
 from api.models import BuildBody, BuildList, RevisionBody, RevisionList
 from api.services import Services, ServicesDep
+from api.superseded import Span, find_superseded, with_superseded
 from sless.errors import BuildNotFound
 from sless.model.outcome import Outcome
 from sless.model.phase import Phase
@@ -25,14 +26,21 @@ router = APIRouter(prefix=FUNCTION, tags=["builds"])
 async def list_builds(
     ref: FunctionDep, services: ServicesDep, limit: LimitQuery = 20, after: AfterQuery = ""
 ) -> BuildList:
-    """How each ask was answered, the newest first; the present one may be under way."""
+    """How each ask was answered, the newest first; the present one may be under way.
+
+    Builds that a newer ask superseded are among them as long as Temporal keeps their runs.
+    """
     stored = await get_stored(services, ref)
     first = await _unanswered(services, stored) if _reaches_present(stored, after) else None
     head = [first] if first is not None else []
     objects, runs = services.ports.objects, services.ports.runs
     page = await page_outcomes(objects, stored.function, token=after, limit=limit - len(head))
-    items = head + [render_outcome(each, runs) for each in page.items]
-    return BuildList(items=items, next=page.next)
+    told = head + [render_outcome(each, runs) for each in page.items]
+    last = told[-1].generation if len(told) == limit else 1
+    span = Span(last, min(parse_token(after), stored.function.generation + 1))
+    items = (await with_superseded(told, stored.function, span, runs))[:limit]
+    lowest = items[-1].generation if len(items) == limit else 1
+    return BuildList(items=items, next=str(lowest) if lowest > 1 else "")
 
 
 def _reaches_present(stored: StoredFunction, token: str) -> bool:
@@ -60,20 +68,25 @@ async def get_build(ref: FunctionDep, build: BuildPath, services: ServicesDep) -
         present = await _unanswered(services, stored)
         if present is not None:
             return present
-    return render_outcome(await get_answer(services, stored, build), services.ports.runs)
+    outcome = await _find_answer(services, stored, build)
+    if outcome is not None:
+        return render_outcome(outcome, services.ports.runs)
+    superseded = await find_superseded(stored.function, services.ports.runs)
+    found = next((each for each in superseded if each.id == build), None)
+    if found is None:
+        raise BuildNotFound(f"{stored.function.ref} has no build {build}; list its builds.")
+    return found
 
 
-async def get_answer(services: Services, stored: StoredFunction, build: str) -> Outcome:
-    """The newest outcome of a build; raises `BuildNotFound`."""
+async def _find_answer(services: Services, stored: StoredFunction, build: str) -> Outcome | None:
+    """The newest outcome of a build, or none."""
     page = await page_outcomes(
         services.ports.objects,
         stored.function,
         limit=1,
         wanted=lambda outcome: outcome.build == build,
     )
-    if not page.items:
-        raise BuildNotFound(f"{stored.function.ref} has no build {build}; list its builds.")
-    return page.items[0]
+    return next(iter(page.items), None)
 
 
 @router.get(

@@ -13,6 +13,7 @@ import structlog
 
 from api.answers import find_outcome, page_outcomes
 from api.log_chunks import Chunk, ChunkCache, list_chunks
+from api.superseded import MESSAGE
 from sless.errors import OwnerGone, Superseded, Transient
 from sless.model.function import Function, FunctionRef
 from sless.model.phase import Phase
@@ -173,6 +174,6 @@ async def _end_of_older(sources: Sources, function: Function, build: str) -> Log
         wanted=lambda outcome: outcome.build == build,
     )
     if not page.items:
-        return LogEnd(Phase.SUPERSEDED.value, Superseded.reason, "A newer ask took its place.")
+        return LogEnd(Phase.SUPERSEDED.value, Superseded.reason, MESSAGE)
     outcome = page.items[0]
     return LogEnd(outcome.phase.value, outcome.reason, outcome.message)

@@ -3,7 +3,7 @@
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import asdict
-from datetime import timedelta
+from datetime import datetime, timedelta
 from typing import Any
 from urllib.parse import quote
 
@@ -30,6 +30,16 @@ RUNNING_QUERY = (
     f"WorkflowType IN ('{attributes.FUNCTION_WORKFLOW}', '{attributes.BUILD_WORKFLOW}')"
 )
 
+SUPERSEDED_QUERY = (
+    f"WorkflowType = '{attributes.BUILD_WORKFLOW}' "
+    f"AND {attributes.PHASE.name} = '{Phase.SUPERSEDED}' "
+    f"AND {attributes.NAMESPACE.name} = '{{namespace}}' "
+    f"AND {attributes.FUNCTION.name} = '{{name}}'"
+)
+"""Names of both kinds are letters, digits and hyphens: there is nothing to quote."""
+SUPERSEDED_MOST = 500
+"""No more of them are listed: as many as a page of builds may hold."""
+
 
 class TemporalRuns:
     """Starts by names alone, so that no workflow code is imported here."""
@@ -39,7 +49,7 @@ class TemporalRuns:
     ) -> None:
         self._client = client
         self._ui_url = ui_url.rstrip("/")
-        self._task_queue = task_queue
+        self.task_queue = task_queue
 
     async def look(self, function: FunctionRef, *, ask: Ask | None = None) -> str:
         """One call that starts the run or signals the one under way; nothing gets lost."""
@@ -49,7 +59,7 @@ class TemporalRuns:
                 attributes.FUNCTION_WORKFLOW,
                 {"function": asdict(function), "ask": asdict(ask) if ask else None},
                 id=workflow_id,
-                task_queue=self._task_queue,
+                task_queue=self.task_queue,
                 start_signal=attributes.LOOK_SIGNAL,
                 search_attributes=_attributes(function, ask),
                 memo=_memo(ask),
@@ -65,6 +75,16 @@ class TemporalRuns:
                 RUNNING_QUERY, page_size=1000, rpc_timeout=RPC_SECONDS
             )
             return [await _run(execution) async for execution in found]
+
+    async def superseded(self, function: FunctionRef) -> Sequence[Run]:
+        """By one list, likewise; as long as the namespace keeps closed runs."""
+        query = SUPERSEDED_QUERY.format(namespace=function.namespace, name=function.name)
+        with _translated():
+            found = self._client.list_workflows(
+                query, limit=SUPERSEDED_MOST, rpc_timeout=RPC_SECONDS
+            )
+            runs = [await _run(execution) async for execution in found]
+        return sorted(runs, key=lambda run: run.started_at, reverse=True)
 
     async def find(self, workflow_id: str) -> Run | None:
         """By describe, which is exact."""
@@ -142,8 +162,14 @@ async def _run(execution: WorkflowExecution) -> Run:
         reason=_value(found, attributes.REASON),
         message=str(memo.get(attributes.MEMO_MESSAGE) or ""),
         attempts=int(memo.get(attributes.MEMO_ATTEMPTS) or 0),
-        started_at=execution.start_time.isoformat(timespec="milliseconds").replace("+00:00", "Z"),
+        started_at=_shown(execution.start_time),
+        ended_at=_shown(execution.close_time) if execution.close_time else "",
+        s3_key=str(memo.get(attributes.MEMO_S3_KEY) or ""),
     )
+
+
+def _shown(time: datetime) -> str:
+    return time.isoformat(timespec="milliseconds").replace("+00:00", "Z")
 
 
 def _value(found: TypedSearchAttributes, key: SearchAttributeKey[str]) -> str:

@@ -37,6 +37,10 @@ class Run:
     message: str = ""
     attempts: int = 0
     started_at: str = ""
+    ended_at: str = ""
+    """Empty while it runs."""
+    s3_key: str = ""
+    """Of a build: what it is made of."""
 
 
 class Runs(Protocol):
@@ -48,6 +52,13 @@ class Runs(Protocol):
 
     async def running(self) -> Sequence[Run]:
         """Every function and build workflow under way, by one list."""
+        ...
+
+    async def superseded(self, function: FunctionRef) -> Sequence[Run]:
+        """The builds of a function that a newer ask ended, the newest first, by one list.
+
+        As long as they are kept, and of every Function that ever had the name.
+        """
         ...
 
     async def find(self, workflow_id: str) -> Run | None:

@@ -5,22 +5,39 @@ they are closed.
 """
 
 import asyncio
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Awaitable, Callable
+from functools import partial
 from typing import Any
 from uuid import uuid4
 
 import pytest
 from temporalio import workflow
 from temporalio.client import Client
+from temporalio.common import SearchAttributePair, TypedSearchAttributes
 from temporalio.worker import UnsandboxedWorkflowRunner, Worker
 
 from sless.adapters.temporal_runs import TemporalRuns
-from sless.attributes import FUNCTION_WORKFLOW, LOOK_SIGNAL
+from sless.attributes import (
+    BUILD,
+    BUILD_WORKFLOW,
+    FUNCTION,
+    FUNCTION_WORKFLOW,
+    LOOK_SIGNAL,
+    MEMO_GENERATION,
+    MEMO_S3_KEY,
+    MEMO_UID,
+    NAMESPACE,
+    PHASE,
+)
 from sless.model.function import Ask, FunctionRef
-from sless.naming import function_workflow_id
+from sless.model.phase import Phase
+from sless.naming import build_id, build_workflow_id, function_workflow_id
 from sless.ports import Runs
 from sless.ports.runs import Run, RunState
 from tests.fakes.runs import FakeRuns
+from tests.fixtures.waiting import until
+
+Supersede = Callable[[FunctionRef, Ask, str], Awaitable[None]]
 
 DEADLINE_SECONDS = 20
 """A list of runs follows its server's truth within about a second."""
@@ -44,11 +61,23 @@ class Waiting:
         await workflow.wait_condition(lambda: False)
 
 
+@workflow.defn(name=BUILD_WORKFLOW)
+class Superseded:
+    """A build that ends as one does that a newer ask took the place of."""
+
+    @workflow.run
+    async def run(self) -> None:
+        workflow.upsert_search_attributes([PHASE.value_set(Phase.SUPERSEDED.value)])
+
+
 @pytest.fixture
 async def temporal(client: Client) -> AsyncIterator[Runs]:
     queue = f"runs-{uuid4().hex[:8]}"
     async with Worker(
-        client, task_queue=queue, workflows=[Waiting], workflow_runner=UnsandboxedWorkflowRunner()
+        client,
+        task_queue=queue,
+        workflows=[Waiting, Superseded],
+        workflow_runner=UnsandboxedWorkflowRunner(),
     ):
         yield TemporalRuns(client, ui_url="http://127.0.0.1:1", task_queue=queue)
 
@@ -62,6 +91,37 @@ def runs(request: pytest.FixtureRequest) -> Runs:
 @pytest.fixture
 def ref() -> FunctionRef:
     return FunctionRef("default", f"f-{uuid4().hex[:8]}")
+
+
+@pytest.fixture
+def supersede(runs: Runs, request: pytest.FixtureRequest) -> Supersede:
+    """Has a build of that s3Key run, and end so."""
+    if isinstance(runs, FakeRuns):
+        return partial(supersede_fake, runs)
+    assert isinstance(runs, TemporalRuns)
+    return partial(supersede_real, request.getfixturevalue("client"), runs.task_queue)
+
+
+async def supersede_fake(runs: FakeRuns, ref: FunctionRef, ask: Ask, s3_key: str) -> None:
+    workflow_id = runs.start_build(ref, build_id(s3_key), ask=ask, s3_key=s3_key).workflow_id
+    runs.tell(workflow_id, phase=Phase.SUPERSEDED)
+    runs.end(workflow_id, RunState.CANCELLED)
+
+
+async def supersede_real(
+    client: Client, queue: str, ref: FunctionRef, ask: Ask, s3_key: str
+) -> None:
+    build = build_id(s3_key)
+    names = [(NAMESPACE, ref.namespace), (FUNCTION, ref.name), (BUILD, build)]
+    await client.execute_workflow(
+        BUILD_WORKFLOW,
+        id=build_workflow_id(ref.namespace, ref.name, build),
+        task_queue=queue,
+        search_attributes=TypedSearchAttributes(
+            [SearchAttributePair(key, name) for key, name in names]
+        ),
+        memo={MEMO_UID: ask.uid, MEMO_GENERATION: ask.generation, MEMO_S3_KEY: s3_key},
+    )
 
 
 async def found(runs: Runs, ref: FunctionRef) -> Run:
@@ -110,6 +170,30 @@ async def test_running_lists_a_run_until_it_is_closed(runs: Runs, ref: FunctionR
     await until_listed(runs, ref, listed=True)
     await runs.close(workflow_id)
     await until_listed(runs, ref, listed=False)
+
+
+async def test_superseded_lists_such_builds_alone_the_newest_first(
+    runs: Runs, ref: FunctionRef, supersede: Supersede
+) -> None:
+    assert await runs.superseded(ref) == []
+    await runs.look(ref)
+    asks = {f"functions/{ref}/{n}.zip": Ask("uid-1", n) for n in (1, 2)}
+    for s3_key, ask in asks.items():
+        await supersede(ref, ask, s3_key)
+    await supersede(FunctionRef("default", f"{ref.name}-2"), Ask("uid-2", 1), "another.zip")
+
+    async def listed() -> bool:
+        return len(await runs.superseded(ref)) == len(asks)
+
+    await until(listed, seconds=DEADLINE_SECONDS)
+    listed_runs = await runs.superseded(ref)
+    assert [(run.s3_key, run.ask) for run in listed_runs] == list(reversed(asks.items()))
+    for run in listed_runs:
+        assert run.build == build_id(run.s3_key)
+        assert (run.function, run.phase) == (ref, Phase.SUPERSEDED)
+        assert run.state is not RunState.RUNNING
+        assert run.started_at <= run.ended_at
+        assert run.ended_at.endswith("Z")
 
 
 async def test_close_waits_for_the_end(runs: Runs, ref: FunctionRef) -> None:

@@ -15,6 +15,8 @@ class FakeRuns:
     """A look starts a run that goes on until the test ends it."""
 
     unavailable: bool = False
+    lists: int = 0
+    """How often superseded builds were asked for."""
     looks: list[tuple[FunctionRef, Ask | None]] = field(default_factory=list)
     _runs: list[Run] = field(default_factory=list)
 
@@ -31,6 +33,13 @@ class FakeRuns:
         """See the port."""
         self._check_available()
         return [run for run in self._runs if run.state is RunState.RUNNING]
+
+    async def superseded(self, function: FunctionRef) -> Sequence[Run]:
+        """See the port."""
+        self._check_available()
+        self.lists += 1
+        own = [run for run in self._runs if run.function == function and run.build]
+        return [run for run in reversed(own) if run.phase is Phase.SUPERSEDED]
 
     async def find(self, workflow_id: str) -> Run | None:
         """See the port."""
@@ -50,10 +59,10 @@ class FakeRuns:
         )
         return f"{page}/{run_id}/timeline" if run_id else page
 
-    def start_build(self, function: FunctionRef, build: str, *, ask: Ask) -> Run:
+    def start_build(self, function: FunctionRef, build: str, *, ask: Ask, s3_key: str = "") -> Run:
         """The function workflow starts this build."""
         workflow_id = build_workflow_id(function.namespace, function.name, build)
-        return self._start(workflow_id, function, ask=ask, build=build)
+        return self._start(workflow_id, function, ask=ask, build=build, s3_key=s3_key)
 
     def tell(  # what a run tells has this many sides, all named
         self,
@@ -74,10 +83,18 @@ class FakeRuns:
         """The running run ends; none there is no error."""
         at = self._running(workflow_id)
         if at is not None:
-            self._runs[at] = replace(self._runs[at], state=state)
+            self._runs[at] = replace(
+                self._runs[at], state=state, ended_at="2030-01-01T00:00:09.000Z"
+            )
 
     def _start(
-        self, workflow_id: str, function: FunctionRef, *, ask: Ask | None, build: str = ""
+        self,
+        workflow_id: str,
+        function: FunctionRef,
+        *,
+        ask: Ask | None,
+        build: str = "",
+        s3_key: str = "",
     ) -> Run:
         run = Run(
             workflow_id=workflow_id,
@@ -88,6 +105,7 @@ class FakeRuns:
             build=build,
             phase=Phase.PENDING,
             started_at="2030-01-01T00:00:00.000Z",
+            s3_key=s3_key,
         )
         self._runs.append(run)
         return run

@@ -119,6 +119,8 @@ async def test_a_newer_upload_supersedes(rig: Rig) -> None:
     assert rig.builder.deleted == [nonce]
     assert await rig.find_outcome(older) is None
     assert await rig.serving() == build_id(fast)
+    superseded = await until(lambda: rig.runs.superseded(rig.ref))
+    assert [(run.ask, run.s3_key, run.attempts) for run in superseded] == [(older.ask, slow, 1)]
 
 
 async def test_a_b_a_leaves_one_job_each(rig: Rig) -> None:
