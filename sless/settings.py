@@ -5,8 +5,9 @@ mappings are JSON. Temporal's address and S3's credentials keep the names that t
 `TEMPORAL_ADDRESS`, `TEMPORAL_NAMESPACE`, `AWS_ACCESS_KEY_ID` and so on.
 """
 
+import os
 import re
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Annotated, Literal
 
@@ -306,6 +307,7 @@ class Settings(BaseSettings):
 
 def read_settings() -> Settings:
     """The settings in the environment; raises `InvalidSetting`, naming the variable."""
+    _check_names(os.environ)
     try:
         return Settings()
     except ValidationError as error:
@@ -316,6 +318,27 @@ def read_settings() -> Settings:
         raise InvalidSetting(
             f'{variable}…: lists and mappings are JSON, such as ["python3.11"].'
         ) from error
+
+
+def _check_names(environment: Mapping[str, str]) -> None:
+    """Raises for what looks like a setting of a group and would be read by nobody."""
+    groups = {
+        name: field.annotation.model_fields
+        for name, field in Settings.model_fields.items()
+        if isinstance(field.annotation, type) and issubclass(field.annotation, _Group)
+    }
+    nearly = {
+        f"{PREFIX}{group}_{inner}".upper(): f"{PREFIX}{group}{DELIMITER}{inner}".upper()
+        for group, fields in groups.items()
+        for inner in fields
+    }
+    for name, value in environment.items():
+        # A Service called sless-api gives each pod beside it a SLESS_API_PORT.
+        if name in nearly and not value.startswith("tcp://"):
+            raise InvalidSetting(f"{name} is no setting: write {nearly[name]}, two underscores.")
+        group, delimiter, _ = name.removeprefix(PREFIX).partition(DELIMITER)
+        if name.startswith(PREFIX) and delimiter and group.lower() not in groups:
+            raise InvalidSetting(f"{name} is no setting; docs/settings.md lists them.")
 
 
 def _sentence(error: ValidationError) -> str:

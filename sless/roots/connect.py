@@ -9,11 +9,12 @@ from collections.abc import AsyncIterator, Awaitable, Callable
 from contextlib import asynccontextmanager
 from typing import TYPE_CHECKING, TypeVar
 
-from sless.errors import Transient, WorkflowsUnavailable
+from sless.errors import InvalidSetting, Transient, WorkflowsUnavailable
 from sless.settings import Settings
 
 if TYPE_CHECKING:
     from temporalio.client import Client
+    from temporalio.envconfig import ClientConnectConfig
 
     from sless.adapters.s3 import S3Objects
     from sless.adapters.temporal_runs import TemporalRuns
@@ -48,18 +49,38 @@ async def open_objects(settings: Settings) -> AsyncIterator["S3Objects"]:
 
 
 async def connect_temporal(settings: Settings) -> "Client":
-    """A client by Temporal's own variables; raises `WorkflowsUnavailable` after the deadline."""
+    """A client by Temporal's own variables.
+
+    Raises `WorkflowsUnavailable` after the deadline, and `InvalidSetting` for variables that name
+    no server.
+    """
     from temporalio.client import Client
-    from temporalio.envconfig import ClientConfig
     from temporalio.service import RPCError
+
+    config = _read_temporal()
 
     async def connect() -> Client:
         try:
-            return await Client.connect(**ClientConfig.load_client_connect_config())
+            return await Client.connect(**config)
         except (RPCError, RuntimeError) as error:
-            raise WorkflowsUnavailable(f"Temporal does not answer: {error}.") from error
+            where = config.get("target_host")
+            raise WorkflowsUnavailable(
+                f"Temporal at {where} does not answer; check TEMPORAL_ADDRESS: {error}"
+            ) from error
 
     return await patiently(connect, seconds=settings.deadlines.start)
+
+
+def _read_temporal() -> "ClientConnectConfig":
+    from temporalio.envconfig import ClientConfig
+
+    try:
+        config = ClientConfig.load_client_connect_config()
+    except (OSError, RuntimeError, TypeError, ValueError) as error:
+        raise InvalidSetting(f"What TEMPORAL_… variables name cannot be read: {error}") from error
+    if not config.get("target_host"):
+        raise InvalidSetting("TEMPORAL_ADDRESS must name Temporal's server, as host:port.")
+    return config
 
 
 def make_runs(settings: Settings, client: "Client") -> "TemporalRuns":

@@ -14,6 +14,7 @@ WHOLE: dict[str, Any] = {
     "settings": {
         "SLESS_API__URL": "https://sless.test",
         "SLESS_GATEWAY__URL": "https://functions.test",
+        "TEMPORAL_ADDRESS": "temporal.test:7233",
         "SLESS_REGISTRY__PUSH": "registry.test",
         "SLESS_BUILDER__BUILD_IMAGE": "registry.test/kaniko",
         "SLESS_BUILDER__PUSH_IMAGE": "registry.test/skopeo",
@@ -70,6 +71,8 @@ def test_a_setting_is_told_as_the_parts_read_it(given: object, text: str) -> Non
         (with_settings(SLESS_TOKENS__ISSUERS="[]"), "SLESS_TOKENS__ISSUERS"),
         (with_settings(AWS_SECRET_ACCESS_KEY="it"), "AWS_SECRET_ACCESS_KEY"),
         (with_settings(SLESS_REGISTRY__PUSH=""), "SLESS_REGISTRY__PUSH"),
+        (with_settings(SLESS_API_URL="http://x"), "SLESS_API_URL is no setting"),
+        (with_settings(TEMPORAL_ADDRESS=""), "TEMPORAL_ADDRESS"),
     ],
 )
 def test_what_could_not_work_is_refused_by_name(values: dict[str, Any], named: str) -> None:

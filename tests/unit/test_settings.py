@@ -25,12 +25,21 @@ def test_a_group_and_a_name_make_a_variable(monkeypatch: pytest.MonkeyPatch) -> 
     assert settings.runtimes.offered == ("python3.13",)
 
 
+def test_a_services_links_are_no_settings(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("SLESS_API_PORT", "tcp://10.0.0.1:80")
+    monkeypatch.setenv("SLESS_API_PORT_80_TCP", "tcp://10.0.0.1:80")
+    monkeypatch.setenv("SLESS_API_SERVICE_HOST", "10.0.0.1")
+    assert read_settings().api.port == 8081
+
+
 @pytest.mark.parametrize(
     ("variable", "value", "said"),
     [
         ("SLESS_API__PORT", "99999", "SLESS_API__PORT is '99999'"),
         ("SLESS_DEADLINES__BUILD", "soon", "SLESS_DEADLINES__BUILD is 'soon'"),
         ("SLESS_API__PROT", "1", "SLESS_API__PROT is no setting"),
+        ("SLESS_API_URL", "http://x", "SLESS_API_URL is no setting: write SLESS_API__URL"),
+        ("SLESS_STORGE__BUCKET", "b", "SLESS_STORGE__BUCKET is no setting"),
         ("SLESS_LOG_LEVEL", "loud", "SLESS_LOG_LEVEL is 'loud'"),
         ("SLESS_RUNTIMES__OFFERED", "python3.11", "SLESS_RUNTIMES"),
     ],
