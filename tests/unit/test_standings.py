@@ -124,12 +124,18 @@ def test_a_function_goes(rig: Rig) -> None:
     assert rig.find("other") is not None
 
 
+class _Odd:
+    def __bool__(self) -> bool:
+        raise RecursionError
+
+
 def test_rubbish_hides_only_itself(rig: Rig) -> None:
     rubbish = function("rubbish", 3)
     del rubbish["spec"]["s3Key"]
     rig.standings.functions.put(rubbish)
     rig.standings.replica_sets.put(replica_set(4, available=1) | {"status": "rubbish"})
     rig.standings.deployments.put(deployment(5) | {"spec": {}})
+    rig.standings.pods.put(pod(6) | {"status": {"podIPs": _Odd()}})
     assert rig.find("rubbish") is None
     assert rig.get().deployment is None
     assert rig.find("other") is not None

@@ -19,7 +19,6 @@ from sless.adapters.kubernetes.seen import (
     read_service,
 )
 from sless.adapters.kubernetes.service_state import is_exposed
-from sless.errors import SlessError
 from sless.model.deployment import Deployment
 from sless.model.function import FunctionRef
 from sless.model.routed import Routed
@@ -28,9 +27,6 @@ from sless.ports.scene import Standing
 
 Tables = Callable[[FunctionRef], Sequence[Sequence[str]]]
 """Where each gateway that counts sends a function's calls."""
-
-_UNREADABLE = (SlessError, LookupError, TypeError, ValueError, AttributeError)
-"""What comes of an object that is not as everybody makes them."""
 
 T = TypeVar("T")
 
@@ -77,7 +73,7 @@ class Standings:
         """One that cannot be judged stays as it stood: the others go on."""
         try:
             self._renew(function)
-        except _UNREADABLE:
+        except Exception:  # whatever somebody made of its parts
             log.exception("function passed over", function=str(function))
 
     def _renew(self, function: FunctionRef) -> None:
@@ -127,7 +123,7 @@ def _lenient(read: Callable[[Object], T | None]) -> Callable[[Object], T | None]
     def attempt(thing: Object) -> T | None:
         try:
             return read(thing)
-        except _UNREADABLE as error:
+        except Exception as error:  # noqa: BLE001  # people can write anything into an object
             where = "/".join(key_of(thing))
             log.warning(
                 "object passed over", kind=thing.get("kind"), object=where, error=str(error)
