@@ -144,6 +144,12 @@ def test_a_note_of_a_policy_stays_with_its_revision() -> None:
     assert keep_admitted({}, REVISION) == {}
 
 
+def test_a_pause_by_hand_ends_with_the_next_write() -> None:
+    live = render_deployment(DEPLOYMENT, OPTIONS)
+    live["spec"]["paused"] = True
+    assert "paused" not in merge_patch(live, render_change(DEPLOYMENT, OPTIONS))["spec"]
+
+
 def test_a_retry_by_hand_is_taken_back() -> None:
     live = render_deployment(DEPLOYMENT, OPTIONS)
     live["spec"]["template"]["metadata"]["annotations"]["sless.io/retry"] = "rubbish"

@@ -30,6 +30,10 @@ def deployment(*conditions: dict[str, Any], observed: int = 7, replicas: int = 1
     }
 
 
+def paused(live: dict[str, Any]) -> dict[str, Any]:
+    return {**live, "spec": {**live["spec"], "paused": True}}
+
+
 def replica_set(revision: int, *, available: int = 0, owner: str = "d") -> dict[str, Any]:
     return {
         "metadata": {
@@ -114,6 +118,11 @@ STATES = {
     "another Deployment's of that name": (
         deployment(),
         [replica_set(2, available=1, owner="gone")],
+        PROGRESSING,
+    ),
+    "paused before there was a new one": (
+        paused(deployment()),
+        [OLD, replica_set(2, available=1)],
         PROGRESSING,
     ),
     "the deadline passed": (deployment(SLOW), [OLD, replica_set(2)], FAILED),

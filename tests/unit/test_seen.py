@@ -121,8 +121,16 @@ def test_a_function_is_kept_without_its_owners() -> None:
     spec = {"s3Key": "key", "runtime": "python3.11"}
     metadata = {"namespace": "team", "name": "hello", "uid": "u", "generation": 1, **NOISE}
     stored = read_function({"kind": "Function", "metadata": metadata, "spec": spec})
+    assert stored is not None
     assert stored.function.ref == HELLO
     assert stored.manifest["metadata"]["managedFields"] == []
     assert stored.manifest["status"] == {}
     with pytest.raises(InternalError, match=r"spec\.s3Key"):
         read_function({"metadata": metadata, "spec": {}})
+
+
+def test_a_function_that_is_being_deleted_is_as_good_as_gone() -> None:
+    leaving = {"deletionTimestamp": "2026-01-01T12:00:00Z", "finalizers": ["example.com/held"]}
+    metadata = {"namespace": "team", "name": "hello", "uid": "u", "generation": 2, **leaving}
+    spec = {"s3Key": "key", "runtime": "python3.11"}
+    assert read_function({"kind": "Function", "metadata": metadata, "spec": spec}) is None

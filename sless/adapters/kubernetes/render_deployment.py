@@ -80,6 +80,8 @@ def render_change(deployment: Deployment, options: DeploymentOptions) -> dict[st
     """
     whole = render_deployment(deployment, options)
     del whole["spec"]["selector"]
+    # Paused by a hand, it would never come to run what is written here.
+    whole["spec"]["paused"] = None
     absent_notes: dict[str, str | None] = dict.fromkeys(NOTES)
     whole["metadata"] = {
         "resourceVersion": deployment.resource_version,

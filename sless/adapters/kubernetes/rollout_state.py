@@ -27,6 +27,8 @@ def judge(live: Object, *, replica_sets: Iterable[Object], pods: Iterable[Object
     """
     if not _has_caught_up(live):
         return Availability()
+    if live["spec"].get("paused"):
+        return _told(Progress.PROGRESSING, _paused())
     newest = find_replica_set(live, replica_sets)
     if newest is not None and _is_available(live, newest):
         return Availability(Progress.AVAILABLE)
@@ -72,6 +74,11 @@ def _find_refusal(live: Object) -> SlessError | None:
     if failure.get("status") != "True":
         return None
     return FunctionNotStarted(f"The cluster makes no pod: {failure.get('message', '')}")
+
+
+def _paused() -> SlessError:
+    """Its newest ReplicaSet may still be that of an older template."""
+    return FunctionNotStarted("The Deployment is paused: resume it by `kubectl rollout resume`.")
 
 
 def _not_ready(live: Object) -> SlessError:

@@ -52,8 +52,13 @@ class SeenPart:
     """A pod's, while they are its own."""
 
 
-def read_function(thing: Object) -> StoredFunction:
-    """A Function without managedFields; raises `InternalError` when it cannot be one."""
+def read_function(thing: Object) -> StoredFunction | None:
+    """A Function without managedFields; none when it is being deleted, and held by a finalizer.
+
+    Raises `InternalError` when it cannot be one.
+    """
+    if "deletionTimestamp" in thing["metadata"]:
+        return None
     metadata = {"labels": {}, "annotations": {}, **thing["metadata"], "managedFields": []}
     whole = {**thing, "metadata": metadata, "status": thing.get("status") or {}}
     try:
@@ -77,7 +82,7 @@ def read_live_deployment(thing: Object) -> SeenDeployment | None:
             "generation": metadata["generation"],
             "annotations": _picked(metadata.get("annotations"), REVISION_ANNOTATION),
         },
-        "spec": _picked(thing["spec"], "replicas", "progressDeadlineSeconds"),
+        "spec": _picked(thing["spec"], "replicas", "progressDeadlineSeconds", "paused"),
         "status": {
             **_picked(status, "observedGeneration"),
             "conditions": _conditions(thing, "Progressing", "ReplicaFailure"),
