@@ -294,7 +294,7 @@ class AlreadyExists(Conflict):
 
 
 class ManagedElsewhere(Conflict):
-    """The field is applied by another manager, as GitOps does."""
+    """The field is applied by another manager, as GitOps does, or the object is somebody else's."""
 
 
 class CancelTooLate(Conflict):

@@ -29,7 +29,14 @@ from sless.adapters.kubernetes.resources import (
 )
 from sless.adapters.kubernetes.rollout_state import judge
 from sless.adapters.kubernetes.service_state import is_exposed
-from sless.errors import AlreadyExists, FunctionNotStarted, OwnerGone, VersionConflict
+from sless.errors import (
+    AlreadyExists,
+    FunctionNotStarted,
+    InternalError,
+    ManagedElsewhere,
+    OwnerGone,
+    VersionConflict,
+)
 from sless.model.deployment import Availability, Deployment
 from sless.naming import resource_name
 
@@ -44,14 +51,14 @@ class KubernetesDeployments:
         self._options = options
 
     async def find(self, namespace: str, name: str) -> Deployment | None:
-        """A function's Deployment with its present availability, or none."""
+        """A function's Deployment with its present availability, or none; never somebody else's."""
         live, service = await asyncio.gather(
             self._server.find(DEPLOYMENTS, namespace, resource_name(name)),
             self._server.find(SERVICES, namespace, resource_name(name)),
         )
-        if live is None:
+        deployment = None if live is None else _find_own(live)
+        if live is None or deployment is None:
             return None
-        deployment = read_deployment(live)
         return replace(
             deployment,
             availability=await self._judge(live, name),
@@ -61,10 +68,11 @@ class KubernetesDeployments:
     async def create(self, deployment: Deployment) -> Deployment:
         """Creates it, and its Service, for the Function of `deployment.ask.uid`.
 
-        Raises `AlreadyExists`; `OwnerGone` when that Function is not there. One that is deleted
-        meanwhile takes the Deployment along.
+        Raises `AlreadyExists`; `ManagedElsewhere` when it is none of ours; `OwnerGone` when that
+        Function is not there. One that is deleted meanwhile takes the Deployment along.
         """
         await self._check_owner(deployment)
+        await self._check_free(deployment)
         # First, so that where there may be none, by a quota say, nothing runs that no call finds.
         await self._ensure_service(deployment)
         body = render_deployment(deployment, self._options)
@@ -146,6 +154,15 @@ class KubernetesDeployments:
                 "was deleted."
             )
 
+    async def _check_free(self, deployment: Deployment) -> None:
+        namespace, name = deployment.namespace, resource_name(deployment.name)
+        live = await self._server.find(DEPLOYMENTS, namespace, name)
+        if live is not None and _find_own(live) is None:
+            raise ManagedElsewhere(
+                f"Deployment {namespace}/{name} is not as sless writes them: delete it, or call "
+                "the function another name if it is yours."
+            )
+
     async def _ensure_service(self, deployment: Deployment) -> None:
         made = await self._apply_service(deployment)
         if is_exposed(deployment, made):
@@ -164,6 +181,14 @@ class KubernetesDeployments:
         return await self._server.apply(
             SERVICES, deployment.namespace, body, manager=_MANAGER, force=True
         )
+
+
+def _find_own(live: Object) -> Deployment | None:
+    """The Deployment; none when somebody else made the object, or made something else of it."""
+    try:
+        return read_deployment(live)
+    except InternalError:
+        return None
 
 
 def _unjudged(deployment: Deployment) -> Deployment:
