@@ -149,6 +149,9 @@ def _phase(sight: Sight, *, routed: bool) -> tuple[Phase, str, str]:
         return Phase.FAILED, sight.repair.reason, sight.repair.message
     if routed:
         return Phase.READY, outcome.reason, outcome.message
+    trouble = sight.deployment.availability if sight.deployment is not None else None
+    if trouble is not None and trouble.reason:
+        return Phase.DEPLOYING, trouble.reason, trouble.message
     return Phase.DEPLOYING, "NotRouted", "The gateway does not route this revision yet."
 
 

@@ -57,6 +57,7 @@ def run(phase: Phase | None, *, state: RunState = RunState.RUNNING, reason: str 
 SIGHT = Sight(FUNCTION)
 OLDER = replace(FUNCTION.ask, generation=2)
 TO_CANCEL = replace(FUNCTION, annotations={"sless.io/cancel": "3"})
+CRASHING = replace(GOOD, availability=Availability(reason="FunctionCrashed", message="boom"))
 SERVING = Sight(FUNCTION, outcome(), deployment=GOOD, routed=ROUTED)
 
 
@@ -75,6 +76,7 @@ SERVING = Sight(FUNCTION, outcome(), deployment=GOOD, routed=ROUTED)
         (replace(SIGHT, function_run=run(Phase.DEPLOYING)), Phase.DEPLOYING, "Deploying"),
         (SERVING, Phase.READY, "Ready"),
         (replace(SERVING, routed=None), Phase.DEPLOYING, "NotRouted"),
+        (replace(SERVING, routed=None, deployment=CRASHING), Phase.DEPLOYING, "FunctionCrashed"),
         (
             replace(SERVING, routed=Routed("team", "hello", "u1", 2, "x")),
             Phase.DEPLOYING,
