@@ -17,10 +17,15 @@ from temporalio.common import SearchAttributeKey, SearchAttributePair, TypedSear
 from temporalio.service import RPCError, RPCStatusCode
 
 from sless import attributes
-from sless.errors import WorkflowsUnavailable
+from sless.errors import InvalidName, WorkflowsUnavailable
 from sless.model.function import Ask, FunctionRef
 from sless.model.phase import Phase
-from sless.naming import function_workflow_id
+from sless.naming import (
+    build_workflow_id,
+    check_name,
+    check_namespace,
+    function_workflow_id,
+)
 from sless.ports.runs import Run, RunState
 
 RPC_SECONDS = timedelta(seconds=10)
@@ -74,7 +79,8 @@ class TemporalRuns:
             found = self._client.list_workflows(
                 RUNNING_QUERY, page_size=1000, rpc_timeout=RPC_SECONDS
             )
-            return [await _run(execution) async for execution in found]
+            runs = [await _run(execution) async for execution in found]
+        return [run for run in runs if _is_ours(run)]
 
     async def superseded(self, function: FunctionRef) -> Sequence[Run]:
         """By one list, likewise; as long as the namespace keeps closed runs."""
@@ -158,10 +164,10 @@ async def _run(execution: WorkflowExecution) -> Run:
         ),
         ask=_ask(memo),
         build=_value(found, attributes.BUILD),
-        phase=Phase(phase) if phase else None,
+        phase=Phase(phase) if phase in set(Phase) else None,
         reason=_value(found, attributes.REASON),
         message=str(memo.get(attributes.MEMO_MESSAGE) or ""),
-        attempts=int(memo.get(attributes.MEMO_ATTEMPTS) or 0),
+        attempts=_number(memo.get(attributes.MEMO_ATTEMPTS)),
         started_at=_shown(execution.start_time),
         ended_at=_shown(execution.close_time) if execution.close_time else "",
         s3_key=str(memo.get(attributes.MEMO_S3_KEY) or ""),
@@ -177,8 +183,27 @@ def _value(found: TypedSearchAttributes, key: SearchAttributeKey[str]) -> str:
 
 
 def _ask(memo: Mapping[str, Any]) -> Ask | None:
-    uid, generation = memo.get(attributes.MEMO_UID), memo.get(attributes.MEMO_GENERATION)
-    return Ask(str(uid), int(generation)) if uid and generation else None
+    uid, generation = memo.get(attributes.MEMO_UID), _number(memo.get(attributes.MEMO_GENERATION))
+    return Ask(str(uid), generation) if uid and generation else None
+
+
+def _number(told: object) -> int:
+    """0 for what a hand that started a run wrote there instead."""
+    return told if isinstance(told, int) else 0
+
+
+def _is_ours(run: Run) -> bool:
+    """Whether its id is that of the function it tells: a hand may start a run by any other."""
+    function = run.function
+    try:
+        check_namespace(function.namespace)
+        check_name(function.name)
+    except InvalidName:
+        return False
+    return run.workflow_id in {
+        function_workflow_id(function.namespace, function.name),
+        build_workflow_id(function.namespace, function.name, run.build),
+    }
 
 
 _STATES = {

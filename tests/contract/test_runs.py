@@ -23,6 +23,7 @@ from sless.attributes import (
     FUNCTION,
     FUNCTION_WORKFLOW,
     LOOK_SIGNAL,
+    MEMO_ATTEMPTS,
     MEMO_GENERATION,
     MEMO_S3_KEY,
     MEMO_UID,
@@ -170,6 +171,30 @@ async def test_running_lists_a_run_until_it_is_closed(runs: Runs, ref: FunctionR
     await until_listed(runs, ref, listed=True)
     await runs.close(workflow_id)
     await until_listed(runs, ref, listed=False)
+
+
+@pytest.mark.real
+async def test_runs_that_a_hand_started_hide_no_others(client: Client, ref: FunctionRef) -> None:
+    queue = f"hand-{uuid4().hex}"
+    runs = TemporalRuns(client, ui_url="http://ui", task_queue=queue)
+    told = {NAMESPACE: ref.namespace, FUNCTION: ref.name, PHASE: "Odd"}
+    pairs = [SearchAttributePair(key, value) for key, value in told.items()]
+    own, odd = function_workflow_id(ref.namespace, ref.name), f"by hand {queue}"
+    handles = [
+        await client.start_workflow(
+            FUNCTION_WORKFLOW,
+            id=workflow_id,
+            task_queue=queue,
+            search_attributes=TypedSearchAttributes(pairs),
+            memo={MEMO_UID: "u", MEMO_GENERATION: "many", MEMO_ATTEMPTS: "some"},
+        )
+        for workflow_id in (odd, own)
+    ]
+    await until_listed(runs, ref, listed=True)
+    [listed] = [run for run in await runs.running() if run.function == ref]
+    assert (listed.workflow_id, listed.phase, listed.ask, listed.attempts) == (own, None, None, 0)
+    for handle in handles:
+        await handle.terminate()
 
 
 async def test_superseded_lists_such_builds_alone_the_newest_first(
