@@ -55,7 +55,15 @@ class Api:
     ) -> Json:
         """Sends a zip, which is an ask unless `params` say otherwise."""
         path = f"{path_of(ref)}/code"
-        return self.connection.fetch("PUT", path, params=params, content=body, headers=headers)
+        try:
+            return self.connection.fetch("PUT", path, params=params, content=body, headers=headers)
+        except Stop as stop:
+            if stop.reason != FunctionNotFound.reason:
+                raise
+            # An upload makes the function: it is the namespace that the token is not good for.
+            namespace = f"There is no namespace {ref.namespace} for this token"
+            sentence = f"{namespace}: name another by -n, or get another token. [{stop.reason}]"
+            raise Stop(sentence, stop.code, reason=stop.reason) from None
 
     def patch(self, ref: FunctionRef, spec: Json, *, version: str = "") -> AskReply:
         """Changes settings, which is an ask; refused if the version is given and another now."""

@@ -33,14 +33,13 @@ class TokenFault(StrEnum):
 _KNOWN: tuple[tuple[type[Exception], TokenFault, str], ...] = (
     (jwt.ExpiredSignatureError, TokenFault.EXPIRED, "The token has expired; get a new one."),
     (jwt.ImmatureSignatureError, TokenFault.EARLY, "The token is not valid yet; compare clocks."),
-    (jwt.InvalidAudienceError, TokenFault.AUDIENCE, "The token is meant for another audience."),
     (jwt.InvalidIssuerError, TokenFault.ISSUER, "The token is from an issuer not trusted here."),
     (jwt.MissingRequiredClaimError, TokenFault.CLAIMS, "The token lacks one of its claims."),
     (InvalidSubjectError, TokenFault.CLAIMS, "The token's subject is no text."),
     (jwt.InvalidSignatureError, TokenFault.SIGNATURE, "The token does not hold; get a new one."),
     (jwt.InvalidAlgorithmError, TokenFault.ALGORITHM, "The token is not signed as its key signs."),
 )
-"""The first that fits: an expired token is told apart from one for another audience."""
+"""The first that fits."""
 
 FOREIGN = (jwt.PyJWTError, ValueError, TypeError, OverflowError, RecursionError)
 """What reading a hostile token may raise: huge numbers overflow, deep nesting recurses."""

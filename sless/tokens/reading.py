@@ -90,6 +90,9 @@ def read_claims(token: str, key: VerificationKey, expected: Expected) -> dict[st
             leeway=expected.leeway,
             options={"require": _REQUIRED},
         )
+    except jwt.InvalidAudienceError as error:
+        message = f"The token is meant for others: get one with the audience {expected.audience!r}."
+        raise refuse(TokenFault.AUDIENCE, message) from error
     except FOREIGN as error:
         raise refusal_of(error) from error
     if not claims["sub"]:

@@ -114,6 +114,11 @@ async def test_an_expired_token_says_so(key: SigningKey) -> None:
         await key.verifier().verify(encode(key, claims(exp=1)))
 
 
+async def test_a_token_for_others_says_which_audience_is_wanted(key: SigningKey) -> None:
+    with pytest.raises(Unauthenticated, match=f"with the audience '{AUDIENCE}'"):
+        await key.verifier().verify(encode(key, claims(aud="other")))
+
+
 async def test_clocks_may_differ_by_the_leeway(key: SigningKey) -> None:
     await key.verifier().verify(encode(key, claims(exp=int(time.time()) - 1)))
 

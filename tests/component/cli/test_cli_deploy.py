@@ -6,7 +6,12 @@ from pathlib import Path
 
 import pytest
 
-from sless.errors import ArchiveUnsafePath, RuntimeUnsupported, StorageUnavailable
+from sless.errors import (
+    ArchiveUnsafePath,
+    FunctionNotFound,
+    RuntimeUnsupported,
+    StorageUnavailable,
+)
 from tests.component.cli.conftest import Cli
 from tests.component.cli.scripted_api import LOG, RunningServer, ScriptedApi, problem
 
@@ -252,6 +257,20 @@ def test_a_refused_upload_is_one_sentence(
     assert (done.code, done.out) == (code, b"")
     assert done.err.splitlines()[-1].startswith(f"Error: {error.message}")
     assert f"[{error.reason}]" in done.err
+
+
+@pytest.mark.parametrize("verb", ["deploy", "upload"])
+def test_an_upload_that_finds_no_function_names_the_namespace(
+    sless: Cli, api: ScriptedApi, hello: Path, verb: str
+) -> None:
+    gone = FunctionNotFound("There is no function hello-world in namespace default.")
+    api.overrides[f"PUT {PATH}/code"] = lambda _: problem(gone)
+    done = sless(verb, str(hello))
+    assert done.code == 1
+    assert done.err.splitlines()[-1] == (
+        "Error: There is no namespace default for this token: name another by -n, or get another "
+        "token. [FunctionNotFound]"
+    )
 
 
 @pytest.mark.parametrize(
