@@ -95,16 +95,18 @@ def _say_conditions(manifest: Json) -> None:
     if not conditions:
         return
     say("")
+    told = text_at(manifest, "status", "message")
     for condition in conditions:
-        say(_condition_line(condition))
+        say(_condition_line(condition, told=told))
 
 
-def _condition_line(condition: Json) -> str:
+def _condition_line(condition: Json, *, told: str) -> str:
+    """Its reason, and its message unless that was told above as the whole function's."""
     kind, reason = text_at(condition, "type"), text_at(condition, "reason")
     said = {"True": "yes", "False": "no"}.get(text_at(condition, "status"), "unknown")
-    why = ": ".join(
-        part for part in (reason, sentence(text_at(condition, "message"))) if part and part != kind
-    )
+    message = text_at(condition, "message")
+    more = "" if reason and message == told else sentence(message)
+    why = ": ".join(part for part in (reason, more) if part and part != kind)
     since = age(text_at(condition, "lastTransitionTime"))
     line = f"{kind}: {said}, for {since}"
     return f"{line} ({why})" if why else line

@@ -70,6 +70,12 @@ def test_get_tells_in_plain_words(sless: Cli, deployed: dict[str, Any]) -> None:
         "conditions": [
             {"type": "Built", "status": "True", "reason": "Built", "message": "It is there."},
             {"type": "Ready", "status": "False", "reason": "HandlerImportFailed"},
+            {
+                "type": "Deployed",
+                "status": "False",
+                "reason": "HandlerImportFailed",
+                "message": "ImportError: no\nmodule",
+            },
         ],
     }
     done = sless("get", "hello")
@@ -81,6 +87,7 @@ def test_get_tells_in_plain_words(sless: Cli, deployed: dict[str, Any]) -> None:
     assert "The newest ask is not served; the last good version goes on answering." in lines
     assert "Built: yes, for - (It is there.)" in lines
     assert "Ready: no, for - (HandlerImportFailed)" in lines
+    assert "Deployed: no, for - (HandlerImportFailed)" in lines
     assert any(line.startswith(BUILD) and "12.5s" in line for line in lines)
     assert json.loads(sless("get", "hello", "-o", "json").out) == deployed
 
