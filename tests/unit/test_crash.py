@@ -24,6 +24,12 @@ from sless.local.runner.last_lines import LastLines
             Crash("FunctionCrashed", "The function's process ended with exit code 7: a\nb"),
         ),
         (
+            '{"reason": "FunctionCrashed", "message": "half \\ud83d of one"}',
+            1,
+            [],
+            Crash("FunctionCrashed", "half ? of one"),
+        ),
+        (
             "[" * 4000,
             3,
             ["[["],

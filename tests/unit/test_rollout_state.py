@@ -190,6 +190,11 @@ CAUSES = {
         "FunctionCrashed",
         "exit code 3: ValueError: no",
     ),
+    "half a character": (
+        pod(BACK_OFF, last=words("FunctionCrashed", "half \ud83d of one")),
+        "FunctionCrashed",
+        "half ? of one",
+    ),
     "JSON nested deeper than can be read": (
         pod(BACK_OFF, last=ended("[" * 4000)),
         "FunctionCrashed",

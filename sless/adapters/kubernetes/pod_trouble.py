@@ -104,10 +104,15 @@ def _own_words(said: str) -> SlessError | None:
     """The runtime's one line of JSON, unless the function's log stands in its place."""
     try:
         told = json.loads(said)
-        reason, message = str(told["reason"]), str(told["message"])
+        reason, message = str(told["reason"]), _text(told["message"])
     except (ValueError, LookupError, TypeError, RecursionError):
         return None
     return error_for(reason, message[:MESSAGE_MAX]) if reason in _OWN_REASONS else None
+
+
+def _text(told: object) -> str:
+    """What can be stored: half a character, which JSON can name alone, would come back another."""
+    return str(told).encode(errors="replace").decode()
 
 
 def _describe(code: int, reason: str, said: str) -> str:

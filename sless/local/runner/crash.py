@@ -25,9 +25,14 @@ def find_crash(log: Path, *, code: int, lines: Sequence[str]) -> Crash:
     """What the function itself says, or else its exit code and its last lines."""
     try:
         told = json.loads(log.read_bytes())
-        return Crash(str(told["reason"]), str(told["message"])[:MESSAGE_MAX])
+        return Crash(_text(told["reason"]), _text(told["message"])[:MESSAGE_MAX])
     except (OSError, ValueError, KeyError, TypeError, RecursionError):
         return Crash(FunctionCrashed.reason, _describe(code, lines))
+
+
+def _text(told: object) -> str:
+    """What can be stored: half a character, which JSON can name alone, cannot."""
+    return str(told).encode(errors="replace").decode()
 
 
 def _describe(code: int, lines: Sequence[str]) -> str:
