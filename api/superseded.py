@@ -4,10 +4,10 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from api.models import BuildBody
-from sless.errors import WorkflowsUnavailable
+from sless.errors import InvalidKey, WorkflowsUnavailable
 from sless.model.function import Ask, Function
 from sless.model.phase import Phase
-from sless.naming import parse_s3_key
+from sless.naming import build_id, parse_own_key, parse_s3_key
 from sless.ports import Runs
 from sless.ports.runs import Run
 
@@ -55,8 +55,17 @@ async def find_superseded(function: Function, runs: Runs) -> list[BuildBody]:
     return [
         _render(run, run.ask, runs)
         for run in found
-        if run.ask is not None and run.ask.uid == function.uid
+        if run.ask is not None and run.ask.uid == function.uid and _is_own(run)
     ]
+
+
+def _is_own(run: Run) -> bool:
+    """Whether it is of a zip of its function's: by hand a run can be started of anything."""
+    try:
+        parse_own_key(run.s3_key, namespace=run.function.namespace, name=run.function.name)
+    except InvalidKey:
+        return False
+    return run.build == build_id(run.s3_key)
 
 
 def _render(run: Run, ask: Ask, runs: Runs) -> BuildBody:

@@ -3,10 +3,12 @@
 from typing import Any
 
 import httpx
+import pytest
 
 from sless.errors import BuildNotFound
 from sless.model.function import Ask
 from sless.model.phase import Phase
+from sless.naming import build_id
 from sless.ports.runs import RunState
 from tests.component.api.rig import HELLO, PATH, ApiRig, make_zip, reason_of
 
@@ -121,6 +123,21 @@ async def test_an_outcome_tells_more_than_a_run(rig: ApiRig, client: httpx.Async
     await superseded(rig, "repair", generation=1)
     await answered(rig)
     assert listed(await client.get(BUILDS)) == [(3, "Ready"), (1, "Ready")]
+
+
+@pytest.mark.parametrize(
+    "s3_key", ["", "rubbish", f"functions/default/other/{'0' * 64}-python3.11.zip"]
+)
+async def test_a_run_that_a_hand_started_of_anything_is_passed_over(
+    rig: ApiRig, client: httpx.AsyncClient, s3_key: str
+) -> None:
+    uid = (await rig.upload())["uid"]
+    build = build_id(s3_key)
+    run = rig.runs.start_build(HELLO, build, ask=Ask(uid, 1), s3_key=s3_key)
+    rig.runs.tell(run.workflow_id, phase=Phase.SUPERSEDED)
+    await answered(rig)
+    assert listed(await client.get(BUILDS)) == [(2, "Ready")]
+    assert reason_of(await client.get(f"{BUILDS}/{build}"), 404) == BuildNotFound.reason
 
 
 async def test_a_deleted_namesake_s_are_not_listed(rig: ApiRig, client: httpx.AsyncClient) -> None:
