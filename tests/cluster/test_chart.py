@@ -81,6 +81,21 @@ def test_what_could_not_work_is_refused_by_name(values: dict[str, Any], named: s
     assert named in done.stderr
 
 
+@pytest.mark.parametrize(
+    ("role", "verbs"),
+    [
+        ("edit", {"create", "update", "patch", "delete", "deletecollection"}),
+        ("view", {"get", "list", "watch"}),
+    ],
+)
+def test_kubernetes_own_roles_include_functions(role: str, verbs: set[str]) -> None:
+    found = rendered(WHOLE, "ClusterRole", f"sless-functions-{role}")
+    assert found["metadata"]["labels"][f"rbac.authorization.k8s.io/aggregate-to-{role}"] == "true"
+    (rule,) = found["rules"]
+    assert (rule["apiGroups"], rule["resources"]) == (["sless.io"], ["functions"])
+    assert set(rule["verbs"]) == verbs
+
+
 def test_requests_under_way_have_their_time_before_the_pod_is_killed() -> None:
     api = rendered(with_settings(SLESS_API__DRAIN_SECONDS=60), "Deployment", "sless-api")
     assert api["spec"]["template"]["spec"]["terminationGracePeriodSeconds"] >= 5 + 60
