@@ -44,6 +44,12 @@ def test_it_is_the_kind_that_manifests_name(resource: Schema) -> None:
     assert spec["names"]["kind"] == KIND
 
 
+def test_a_table_begins_with_how_it_is_and_ends_with_what_is_long(resource: Schema) -> None:
+    columns = resource["spec"]["versions"][0]["additionalPrinterColumns"]
+    names = [column["name"] for column in columns if not column.get("priority")]
+    assert names == ["Phase", "Reason", "Runtime", "Age", "URL", "Image"]
+
+
 def test_its_fields_are_those_that_are_checked(schema: Schema) -> None:
     assert tuple(fields(schema)) == check.FIELDS
     assert schema["properties"]["spec"]["required"] == ["s3Key", "runtime"]
