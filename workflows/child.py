@@ -86,9 +86,17 @@ class ChildBuild:
         self._reason = InternalError.reason
         if isinstance(cause, ApplicationError):
             self._reason, self._message = cause.type or self._reason, cause.message
-            if cause.details:
-                self.report = value_to_type(BuildReport, cause.details[0])
+            self.report = _find_report(cause) or self.report
         self.state = ChildState.FAILED
+
+
+def _find_report(failure: ApplicationError) -> BuildReport | None:
+    """What the build did; None where another version of ours tells it in a form of its own."""
+    try:
+        report: BuildReport = value_to_type(BuildReport, failure.details[0])
+    except (LookupError, TypeError, ValueError):
+        return None
+    return report
 
 
 async def start_build(function: Function) -> ChildBuild:
