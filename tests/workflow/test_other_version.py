@@ -16,7 +16,7 @@ from workflows.function import FunctionWorkflow
 pytestmark = pytest.mark.real
 
 
-@workflow.defn(name=attributes.BUILD_WORKFLOW, sandboxed=False)  # nor is this file
+@workflow.defn(name=attributes.BUILD_WORKFLOW, sandboxed=False)  # its file imports the rig
 class OtherBuild:
     """It fails as builds do."""
 
