@@ -84,7 +84,8 @@ class Deployment:
     resource_version: str = ""
     availability: Availability = field(default_factory=Availability)
     exposed: bool = True
-    """Whether calls find it, by its Service on Kubernetes; the home's own judgement likewise."""
+    """Whether calls find it by its Service on Kubernetes, and its Function by its marks; the home's own
+    judgement likewise."""
 
     @property
     def is_good(self) -> bool:

@@ -164,6 +164,29 @@ async def test_a_service_that_a_hand_changed_is_put_right(
     assert (await find(deployments)).exposed
 
 
+@pytest.mark.parametrize(
+    "change",
+    [{"labels": {"sless.io/function": None}}, {"ownerReferences": None}],
+    ids=["label", "owner"],
+)
+async def test_what_a_hand_took_from_it_is_put_back(
+    server: ApiServer,
+    deployments: Deployments,
+    deployed: Deployment,
+    change: dict[str, object],
+) -> None:
+    taken = {"metadata": change}
+    assert await server.patch(DEPLOYMENTS, "team", "fn-hello", taken, manager="hand")
+    found = await find(deployments)
+    assert not found.exposed
+    await deployments.swap(found)
+    assert (await find(deployments)).exposed
+    live = await server.find(DEPLOYMENTS, "team", "fn-hello")
+    assert live is not None
+    assert live["metadata"]["labels"]["sless.io/function"] == "hello"
+    assert [each["uid"] for each in live["metadata"]["ownerReferences"]] == [deployed.ask.uid]
+
+
 @pytest.mark.usefixtures("deployed")
 async def test_what_a_hand_adds_to_a_service_is_its_own(
     server: ApiServer, deployments: Deployments

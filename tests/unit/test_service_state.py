@@ -6,8 +6,12 @@ from typing import Any
 
 import pytest
 
-from sless.adapters.kubernetes.render_deployment import render_service
-from sless.adapters.kubernetes.service_state import is_exposed
+from sless.adapters.kubernetes.render_deployment import (
+    DeploymentOptions,
+    render_deployment,
+    render_service,
+)
+from sless.adapters.kubernetes.service_state import is_exposed, is_marked
 from sless.model.deployment import Deployment, Revision
 from sless.model.function import Ask
 
@@ -61,3 +65,21 @@ def test_what_hides_the_pods(change: Change) -> None:
 )
 def test_what_others_add_is_theirs(change: Change) -> None:
     assert is_exposed(DEPLOYMENT, changed(change))
+
+
+@pytest.mark.parametrize(
+    ("change", "marked"),
+    [
+        (lambda _: None, True),
+        (lambda metadata: metadata["labels"].update(team="x"), True),
+        (lambda metadata: metadata["ownerReferences"].append({"uid": "another"}), True),
+        (lambda metadata: metadata["labels"].pop("sless.io/function"), False),
+        (lambda metadata: metadata["labels"].update({"sless.io/function": "other"}), False),
+        (lambda metadata: metadata["ownerReferences"].clear(), False),
+        (lambda metadata: metadata["ownerReferences"][0].update(uid="another"), False),
+    ],
+)
+def test_a_deployment_is_known_by_label_and_owner(change: Change, *, marked: bool) -> None:
+    live = copy.deepcopy(render_deployment(DEPLOYMENT, DeploymentOptions()))
+    change(live["metadata"])
+    assert is_marked(DEPLOYMENT, live) is marked

@@ -6,7 +6,7 @@ even where both writes carry one manager's name (seen on Kubernetes 1.36).
 """
 
 import asyncio
-from collections.abc import Mapping
+from collections.abc import Sequence
 from dataclasses import replace
 
 from sless.adapters.kubernetes.admitted_note import keep_admitted, render_admitted
@@ -28,7 +28,7 @@ from sless.adapters.kubernetes.resources import (
     SERVICES,
 )
 from sless.adapters.kubernetes.rollout_state import judge
-from sless.adapters.kubernetes.service_state import is_exposed
+from sless.adapters.kubernetes.service_state import is_exposed, is_marked
 from sless.errors import (
     AlreadyExists,
     FunctionNotStarted,
@@ -62,7 +62,7 @@ class KubernetesDeployments:
         return replace(
             deployment,
             availability=await self._judge(live, name),
-            exposed=is_exposed(deployment, service),
+            exposed=is_exposed(deployment, service) and is_marked(deployment, live),
         )
 
     async def create(self, deployment: Deployment) -> Deployment:
@@ -89,15 +89,17 @@ class KubernetesDeployments:
 
         The Service too, where that was found amiss. Raises `VersionConflict` when either differs,
         the Deployment is gone, or the ask would go backwards; `FunctionNotStarted` when the cluster
-        has no Service be as we need it.
+        has no Service, or no Deployment, be as we need it.
         """
         namespace, name = deployment.namespace, resource_name(deployment.name)
         live = await self._server.find(DEPLOYMENTS, namespace, name)
         present = None if live is None else read_deployment(live)
         _check_swap(present, deployment)
         written = deployment
-        if live is not None and present != _unjudged(deployment):
-            written = await self._write(deployment, notes=live["metadata"]["annotations"])
+        if live is not None and not (
+            present == _unjudged(deployment) and is_marked(deployment, live)
+        ):
+            written = await self._write(deployment, live=live)
         if not deployment.exposed:
             await self._ensure_service(deployment)
         return written
@@ -114,10 +116,16 @@ class KubernetesDeployments:
             uid=deployment.uid,
         )
 
-    async def _write(self, deployment: Deployment, *, notes: Mapping[str, str]) -> Deployment:
+    async def _write(self, deployment: Deployment, *, live: Object) -> Deployment:
         """Whoever wants to know how the new revision fares reads it again."""
+        metadata = live["metadata"]
         body = render_change(deployment, self._options)
-        body["metadata"]["annotations"] |= keep_admitted(notes, deployment.revision)
+        body["metadata"]["annotations"] |= keep_admitted(
+            metadata["annotations"], deployment.revision
+        )
+        if not is_marked(deployment, live):
+            own = render_deployment(deployment, self._options)["metadata"]["ownerReferences"]
+            body["metadata"]["ownerReferences"] = _joined(metadata.get("ownerReferences"), own)
         written = await self._patch(deployment, body)
         return await self._note_admitted(written, wanted=deployment)
 
@@ -136,6 +144,11 @@ class KubernetesDeployments:
         written = await self._server.patch(DEPLOYMENTS, namespace, name, body, manager=_MANAGER)
         if written is None:
             raise _gone(deployment)
+        if not is_marked(deployment, written):
+            raise FunctionNotStarted(
+                f"The cluster changes Deployment {namespace}/{name} as it is written, so that "
+                "nobody knows it as the function's: exempt Deployments of sless from that policy."
+            )
         return read_deployment(written)
 
     async def _judge(self, live: Object, name: str) -> Availability:
@@ -181,6 +194,12 @@ class KubernetesDeployments:
         return await self._server.apply(
             SERVICES, deployment.namespace, body, manager=_MANAGER, force=True
         )
+
+
+def _joined(owners: Sequence[Object] | None, own: Sequence[Object]) -> list[Object]:
+    """Owners that somebody else added stay."""
+    named = {each["uid"] for each in own}
+    return [*(each for each in owners or () if each["uid"] not in named), *own]
 
 
 def _find_own(live: Object) -> Deployment | None:

@@ -81,6 +81,8 @@ def read_live_deployment(thing: Object) -> SeenDeployment | None:
             "uid": metadata["uid"],
             "generation": metadata["generation"],
             "annotations": _picked(metadata.get("annotations"), REVISION_ANNOTATION),
+            "labels": _picked(metadata["labels"], FUNCTION_LABEL),
+            "ownerReferences": _owners(thing),
         },
         "spec": _picked(thing["spec"], "replicas", "progressDeadlineSeconds", "paused"),
         "status": {
@@ -100,9 +102,7 @@ def read_service(thing: Object) -> SeenPart | None:
     live = {
         "metadata": {
             "labels": metadata["labels"],
-            "ownerReferences": [
-                _picked(each, "uid") for each in metadata.get("ownerReferences") or ()
-            ],
+            "ownerReferences": _owners(thing),
         },
         "spec": _picked(thing["spec"], "type", "selector", "ports"),
     }
@@ -117,9 +117,7 @@ def read_replica_set(thing: Object) -> SeenPart:
         "metadata": {
             "labels": metadata["labels"],
             "annotations": _picked(metadata.get("annotations"), REVISION_ANNOTATION),
-            "ownerReferences": [
-                _picked(each, "uid") for each in metadata.get("ownerReferences") or ()
-            ],
+            "ownerReferences": _owners(thing),
         },
         "status": _picked(thing.get("status"), "availableReplicas"),
     }
@@ -148,6 +146,10 @@ def read_pod(thing: Object) -> SeenPart:
 def _function_of(thing: Object) -> FunctionRef:
     metadata = thing["metadata"]
     return FunctionRef(metadata["namespace"], metadata["labels"][FUNCTION_LABEL])
+
+
+def _owners(thing: Object) -> list[Object]:
+    return [_picked(each, "uid") for each in thing["metadata"].get("ownerReferences") or ()]
 
 
 def _conditions(thing: Object, *kinds: str) -> list[Object]:

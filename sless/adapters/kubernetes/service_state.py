@@ -1,9 +1,9 @@
-"""Whether a function's Service is as it was rendered, so that calls find its pods: pure."""
+"""Whether a function's Service and Deployment are known as the function's own: pure."""
 
 from collections.abc import Mapping
 from typing import Any
 
-from sless.adapters.kubernetes.render_deployment import render_service
+from sless.adapters.kubernetes.render_deployment import FUNCTION_LABEL, render_service
 from sless.model.deployment import Deployment
 
 Object = Mapping[str, Any]
@@ -30,8 +30,17 @@ def is_exposed(deployment: Deployment, service: Object | None) -> bool:
     )
 
 
-def _is_owned(service: Object, uid: str) -> bool:
-    owners = service["metadata"].get("ownerReferences") or ()
+def is_marked(deployment: Deployment, live: Object) -> bool:
+    """Whether the live Deployment has our label, by which the watcher sees it, and its owner.
+
+    Without the latter it would outlive its Function.
+    """
+    labels = live["metadata"].get("labels") or {}
+    return labels.get(FUNCTION_LABEL) == deployment.name and _is_owned(live, deployment.ask.uid)
+
+
+def _is_owned(live: Object, uid: str) -> bool:
+    owners = live["metadata"].get("ownerReferences") or ()
     return any(each["uid"] == uid for each in owners)
 
 
