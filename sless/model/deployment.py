@@ -84,8 +84,8 @@ class Deployment:
     resource_version: str = ""
     availability: Availability = field(default_factory=Availability)
     exposed: bool = True
-    """Whether calls find it by its Service on Kubernetes, and its Function by its marks; the home's own
-    judgement likewise."""
+    """Whether calls find it, on Kubernetes by its Service, and whoever looks for what is the
+    Function's, by label and owner; the home's own judgement likewise."""
 
     @property
     def is_good(self) -> bool:
