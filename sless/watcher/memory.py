@@ -13,6 +13,8 @@ RECHECK_SECONDS = 30.0
 """How often the note of a failed repair is looked for under an answered ask."""
 LOOK_BACKOFF_SECONDS = (1.0, 2.0, 5.0, 15.0, 60.0, 300.0)
 """Between one look for an ask and the next: a run that always fails must not spin."""
+QUIET_SECONDS = 2 * LOOK_BACKOFF_SECONDS[-1]
+"""After so long without a look the same cause is a new one: hands spoil more than once."""
 
 
 @dataclass(slots=True)
@@ -73,8 +75,9 @@ class Looks:
 
     def note(self, function: FunctionRef, about: str) -> None:
         """A look was sent."""
-        cause, times, _ = self._sent.get(function, ("", 0, 0.0))
-        self._sent[function] = (about, times + 1 if cause == about else 1, self.clock())
+        cause, times, at = self._sent.get(function, ("", 0, 0.0))
+        again = cause == about and self.clock() - at < QUIET_SECONDS
+        self._sent[function] = (about, times + 1 if again else 1, self.clock())
 
     def keep_only(self, functions: Iterable[FunctionRef]) -> None:
         """Forgets functions that are gone."""
