@@ -1,6 +1,7 @@
 """What a hand spoils on a cluster is put right, with no new ask and no new build."""
 
 import json
+import uuid
 from typing import Any
 
 import pytest
@@ -25,11 +26,19 @@ RIGHT_SECONDS = 90
 
 
 @pytest.fixture(scope="module")
-def mirror(shared_home: ClusterHome, tmp_path_factory: pytest.TempPathFactory) -> Mirror:
+def serving(shared_home: ClusterHome, tmp_path_factory: pytest.TempPathFactory) -> Mirror:
     """It serves its first version."""
     made = Mirror(shared_home, tmp_path_factory.mktemp("mirror") / NAME)
     made.deploy("one", "--env", "GREETING=Hi")
     return made
+
+
+@pytest.fixture
+def mirror(serving: Mirror) -> Mirror:
+    """Likewise, by an ask of its own: what is spoiled again and again is put right ever later."""
+    serving.patch(request=uuid.uuid4().hex)
+    serving.until_ended()
+    return serving
 
 
 def until_right(mirror: Mirror) -> None:
