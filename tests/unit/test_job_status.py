@@ -337,6 +337,7 @@ def job(seconds: float = 10, *conditions: dict[str, Any]) -> dict[str, Any]:
     }
 
 
+POLICY = warning("FailedCreate", "pods is forbidden: violates PodSecurity")
 QUOTA = warning("FailedCreate", "pods is forbidden: exceeded quota")
 
 
@@ -346,8 +347,10 @@ QUOTA = warning("FailedCreate", "pods is forbidden: exceeded quota")
         (None, [], FAILED, "BuildLost", "Job is gone"),
         (job(119), [], PENDING, "", ""),
         (job(120), [], FAILED, "BuildNotStarted", "no pod yet"),
-        (job(119), [QUOTA], PENDING, "BuildNotStarted", "exceeded quota"),
-        (job(120), [QUOTA], FAILED, "BuildNotStarted", "exceeded quota"),
+        (job(119), [POLICY], PENDING, "BuildNotStarted", "violates"),
+        (job(120), [POLICY], FAILED, "BuildNotStarted", "violates"),
+        (job(599), [QUOTA], PENDING, "BuildNotStarted", "exceeded quota"),
+        (job(600), [QUOTA], FAILED, "BuildNotStarted", "exceeded quota"),
         (job(9, {"type": "Complete"}), [], FAILED, "BuildLost", "before its digest"),
         (
             job(9, {"type": "Failed", "reason": "DeadlineExceeded"}),

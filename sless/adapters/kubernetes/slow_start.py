@@ -28,6 +28,8 @@ _NODE_TROUBLE = (
 )
 """Told by events alone, while the pod's containers are being created."""
 _UNSCHEDULABLE = "Unschedulable"
+_OVER_QUOTA = "exceeded quota"
+"""In the API server's words; what others hold of it they will let go."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -35,15 +37,16 @@ class Graces:
     """How long a pod may fail to start, in seconds."""
 
     unschedulable: float = 600.0
-    """Without a node: an autoscaler may be adding one."""
+    """Without a node: an autoscaler may be adding one. Or without room in a quota."""
     other: float = 120.0
     """Images that cannot be pulled, volumes that are not there."""
 
-    def of(self, reason: str) -> float:
-        """For that reason."""
+    def of(self, reason: str, message: str) -> float:
+        """For what is in the way."""
         if reason in _HOPELESS:
             return 0.0
-        return self.unschedulable if reason == _UNSCHEDULABLE else self.other
+        no_room = reason == _UNSCHEDULABLE or _OVER_QUOTA in message
+        return self.unschedulable if no_room else self.other
 
 
 @dataclass(frozen=True, slots=True)
@@ -57,7 +60,7 @@ class Obstacle:
 
     def judge(self, graces: Graces, *, now: datetime) -> AttemptStatus:
         """Pending within its grace, then failed; either way with the cluster's own words."""
-        grace = graces.of(self.reason)
+        grace = graces.of(self.reason, self.message)
         waited = (now - self.since).total_seconds() if self.since else 0.0
         lacks = "user namespace" in self.message
         kind = UserNamespacesUnsupported if lacks else BuildNotStarted
