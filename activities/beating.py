@@ -11,21 +11,46 @@ BEAT_SECONDS = 3.0
 """Well below the heartbeat timeout, so that a busy machine is not taken for a dead worker."""
 
 
+class Beats:
+    """What they carry to the attempt after this one, should this one be lost.
+
+    The SDK sends the newest every few seconds and when an attempt fails: after a crash the last
+    words may be missing.
+    """
+
+    def __init__(self) -> None:
+        self._said = set(map(str, activity.info().heartbeat_details))
+
+    def heard(self, word: str) -> bool:
+        """Whether this attempt or one before it said so."""
+        return word in self._said
+
+    def say(self, word: str) -> None:
+        """To be heard from now on."""
+        self._said.add(word)
+        self.beat()
+
+    def beat(self) -> None:
+        """One beat, now."""
+        activity.heartbeat(*sorted(self._said))
+
+
 @asynccontextmanager
-async def beating() -> AsyncIterator[None]:
+async def beating() -> AsyncIterator[Beats]:
     """Beats while the body runs; by its beats an activity hears of its cancellation."""
-    beat = asyncio.create_task(_beat())
+    beats = Beats()
+    task = asyncio.create_task(_beat(beats))
     try:
-        yield
+        yield beats
     finally:
-        beat.cancel()
+        task.cancel()
         with suppress(asyncio.CancelledError):
-            await beat
+            await task
 
 
-async def _beat() -> None:
+async def _beat(beats: Beats) -> None:
     while True:
-        activity.heartbeat()
+        beats.beat()
         await asyncio.sleep(BEAT_SECONDS)
 
 

@@ -6,7 +6,7 @@ from dataclasses import dataclass, field
 from temporalio import activity
 from temporalio.exceptions import ApplicationError
 
-from activities.beating import asked_to_stop, beating, disowned, pause
+from activities.beating import Beats, asked_to_stop, beating, disowned, pause
 from activities.build_logs import LogCopy
 from activities.messages import BuildImage, BuiltImage
 from activities.pacing import Pace
@@ -20,6 +20,8 @@ POLL_SECONDS = 0.5
 """How late a log line or an end may be seen."""
 POLLS_APART_SECONDS = 0.01
 """Between any two builds' looks of some two requests each: 200 builds make 200 a second."""
+ENSURED = "the Job was there"
+"""What an attempt at the activity tells the next one."""
 QUEUE_SECONDS = 6 * 3600
 """How long a Job may wait for its turn before it can no longer fetch its context."""
 
@@ -40,8 +42,9 @@ class Building:
         """The digest in the registry; a failure's type is a leaf of the error tree."""
         attempt = self._attempt(order)
         try:
-            async with beating():
+            async with beating() as beats:
                 with self.pace.shared():
+                    await self._ensure(attempt, beats)
                     status = await self._follow(attempt)
         except asyncio.CancelledError:
             if asked_to_stop() or (disowned() and await self._run_closed()):
@@ -67,11 +70,20 @@ class Building:
             deadline_seconds=self.deadline_seconds,
         )
 
-    async def _follow(self, attempt: Attempt) -> AttemptStatus:
+    async def _ensure(self, attempt: Attempt, beats: Beats) -> None:
+        """Creates the Job or adopts it; one that was there and is gone is lost, not made again.
+
+        Kubernetes may never start the pod of a Job whose name was used before.
+        """
+        if beats.heard(ENSURED):
+            return
         url = await self.objects.presign(
             context_key(attempt.context_sha256), seconds=attempt.deadline_seconds + QUEUE_SECONDS
         )
         await self.builder.ensure(attempt, context_url=url)
+        beats.say(ENSURED)
+
+    async def _follow(self, attempt: Attempt) -> AttemptStatus:
         log = LogCopy(self.builder, self.objects, attempt)
         await log.resume()
         while True:

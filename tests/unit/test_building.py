@@ -1,9 +1,11 @@
 """The activity that follows a build's Job, in Temporal's own test environment."""
 
 import asyncio
+from dataclasses import replace
 
 import pytest
 from temporalio.activity import ActivityCancellationDetails
+from temporalio.exceptions import ApplicationError
 from temporalio.testing import ActivityEnvironment
 
 from activities.build_image import Building
@@ -58,6 +60,32 @@ async def cancel_build(builder: BusyBuilder, details: ActivityCancellationDetail
     environment.cancel(details)
     with pytest.raises(asyncio.CancelledError):
         await task
+
+
+async def test_a_job_that_was_there_and_is_gone_is_not_made_again() -> None:
+    builder = FakeBuilder(FakeImages(), otherwise=Hang())
+    building = Building(builder, FakeImages(), MemoryObjects(), FakeRuns(), pace=Pace(0.01))
+    told = asyncio.Queue[str]()
+
+    def note(*words: str) -> None:
+        for word in words:
+            told.put_nowait(word)
+
+    first = ActivityEnvironment()
+    first.on_heartbeat = note
+    task = asyncio.create_task(first.run(building.build_image, ORDER))
+    async with asyncio.timeout(10):
+        word = await told.get()
+    first.worker_shutdown()
+    with pytest.raises(ApplicationError, match="another one goes on"):
+        await task
+    assert builder.jobs.pop(ORDER.nonce)
+    second = ActivityEnvironment()
+    second.info = replace(second.info, heartbeat_details=[word])
+    with pytest.raises(ApplicationError) as raised:
+        await second.run(building.build_image, ORDER)
+    assert raised.value.type == "BuildLost"
+    assert ORDER.nonce not in builder.jobs
 
 
 async def test_a_cancelled_build_asks_until_its_job_has_ended() -> None:
