@@ -88,7 +88,7 @@ async def test_a_job_without_a_pod_waits_and_then_says_why(rig: Rig) -> None:
     rig.cluster.events = [event("FailedCreate", "pods is forbidden: exceeded quota")]
     waiting = await rig.builder.status(ATTEMPT)
     assert (waiting.state, waiting.reason) == (AttemptState.PENDING, "BuildNotStarted")
-    rig.graces = Graces(other=0)
+    rig.graces = Graces(unschedulable=0)
     given_up = await rig.builder.status(ATTEMPT)
     assert (given_up.state, given_up.reason) == (AttemptState.FAILED, "BuildNotStarted")
     assert "exceeded quota" in given_up.message
