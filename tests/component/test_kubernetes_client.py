@@ -121,6 +121,21 @@ async def test_a_watch_tells_changes_until_the_version_is_forgotten() -> None:
             await anext(changes)
 
 
+async def test_a_watch_brings_objects_as_large_as_they_may_be() -> None:
+    notes = {"note": "x" * 3_000_000}
+    event = {"type": "ADDED", "object": {"metadata": {"annotations": notes}}}
+    async with scripted(lambda _: web.Response(text=f"{json.dumps(event)}\n" * 2)) as server:
+        changes = [change async for change in server.watch(PODS, "team", since="5")]
+    assert [change.object["metadata"]["annotations"] for change in changes] == [notes] * 2
+
+
+@pytest.mark.parametrize("text", ['{"type": "ADDED", "obj', "gateway timeout\n", '{"type": 1}\n'])
+async def test_a_watch_that_breaks_off_is_an_outage(text: str) -> None:
+    async with scripted(lambda _: web.Response(text=text)) as server:
+        with pytest.raises(StoreUnavailable, match="watch"):
+            await anext(server.watch(PODS, "team", since="5"))
+
+
 async def test_a_log_is_bytes_and_none_without_its_pod() -> None:
     def answer(request: web.Request) -> web.StreamResponse:
         if "gone" in request.path:

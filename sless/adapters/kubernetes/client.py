@@ -1,6 +1,5 @@
 """Objects of an API server as dicts: read, written by one manager, watched; errors are ours."""
 
-import json
 from collections.abc import AsyncIterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from http import HTTPStatus
@@ -17,6 +16,7 @@ from sless.adapters.kubernetes.connection import (
 )
 from sless.adapters.kubernetes.refusals import translate
 from sless.adapters.kubernetes.resources import Resource
+from sless.errors import StoreUnavailable
 
 WATCH_SECONDS = 20
 """The server ends a watch then, so that one on a dead connection is noticed soon after."""
@@ -248,10 +248,10 @@ class ApiServer:
             if response.status != HTTPStatus.OK:
                 raise translate(response.status, parse_body(await response.read()))
             async for line in response.content:
-                event = json.loads(line)
-                if event["type"] == "ERROR":
-                    raise translate(event["object"].get("code", 500), event["object"])
-                yield Change(event["type"], event["object"])
+                change = _parse_change(line)
+                if change.kind == "ERROR":
+                    raise translate(change.object.get("code", 500), change.object)
+                yield change
 
     async def _named(
         self,
@@ -269,6 +269,16 @@ class ApiServer:
             return None
         _check(status, told)
         return told
+
+
+def _parse_change(line: bytes) -> Change:
+    """An event; a line that is none was cut, or comes from a proxy."""
+    event = parse_body(line)
+    kind, thing = event.get("type"), event.get("object")
+    if not isinstance(kind, str) or not isinstance(thing, dict):
+        said = line[:200].decode(errors="replace").strip()
+        raise StoreUnavailable(f"The API server's watch broke off with {said!r}.")
+    return Change(kind, thing)
 
 
 def _writing(manager: str, *, strict: bool = True) -> dict[str, str | int | None]:
