@@ -1,10 +1,15 @@
 """Standings are put together anew only where something changed, and rubbish hides only itself."""
 
+from dataclasses import replace
 from typing import Any
 
 import pytest
 
-from sless.adapters.kubernetes.render_deployment import DeploymentOptions, render_deployment
+from sless.adapters.kubernetes.render_deployment import (
+    DeploymentOptions,
+    render_deployment,
+    render_service,
+)
 from sless.adapters.kubernetes.standings import Standings
 from sless.model.deployment import Deployment, Progress, Revision
 from sless.model.function import Ask, FunctionRef
@@ -37,6 +42,11 @@ def deployment(version: int) -> dict[str, Any]:
         "annotations": {**made["metadata"]["annotations"], **revision},
     }
     return {"metadata": own, "spec": made["spec"], "status": {"observedGeneration": 1}}
+
+
+def service(version: int) -> dict[str, Any]:
+    made = render_service(Deployment("team", "hello", Ask("uid-hello", 1), REVISION))
+    return {**made, "metadata": {**made["metadata"], **metadata("fn-hello", version)}}
 
 
 def replica_set(version: int, *, available: int, **labels: str) -> dict[str, Any]:
@@ -106,6 +116,18 @@ def test_parts_make_the_judgement(rig: Rig) -> None:
     found = rig.get().deployment
     assert found is not None
     assert found.availability.progress is Progress.AVAILABLE
+
+
+def test_a_deployment_without_its_owner_is_not_as_it_should_be(rig: Rig) -> None:
+    made = deployment(3)
+    rig.standings.deployments.put(made)
+    rig.standings.services.put(service(4))
+    whole = rig.get().deployment
+    assert whole is not None
+    assert whole.exposed
+    lost = {**made["metadata"], "resourceVersion": "5", "ownerReferences": []}
+    rig.standings.deployments.put({**made, "metadata": lost})
+    assert rig.get().deployment == replace(whole, resource_version="5", exposed=False)
 
 
 def test_a_gateways_answer_is_a_change(rig: Rig) -> None:
