@@ -3,7 +3,7 @@
 from dataclasses import dataclass
 from enum import StrEnum
 
-from sless.decide.rollout import must_be_put_right
+from sless.decide.rollout import is_left_unjudged, must_be_put_right
 from sless.errors import Cancelled, ImageMissing, InvalidKey, OwnerGone, Superseded, Terminated
 from sless.model.deployment import Deployment, FailedNote, wanted_revision
 from sless.model.function import Ask, Function
@@ -208,7 +208,7 @@ def _cancel(
     if deployment is not None and _serves(function, deployment, seen.image):
         return Record(Phase.READY, "Ready", "The cancel came after the revision was marked good.")
     note = _note_for(function, deployment)
-    if note is None and deployment is not None and must_be_put_right(function.ask, deployment):
+    if note is None and deployment is not None and is_left_unjudged(function.ask, deployment):
         return PutBack(Cancelled.reason, "The rollout was cancelled.")
     if ended is not None and ended.state is ChildState.TERMINATED:
         return Record(Phase.CANCELLED, Terminated.reason, "The build's workflow was terminated.")

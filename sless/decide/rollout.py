@@ -138,13 +138,19 @@ def put_back_step(
 
 
 def must_be_put_right(ask: Ask, deployment: Deployment) -> bool:
-    """Whether an ask that will not be served left its own revision unjudged, or nothing exposed.
+    """Whether an ask that will not be served left its own revision unjudged, or nothing exposed."""
+    hidden = _is_no_newer(ask, deployment) and not deployment.exposed
+    return hidden or is_left_unjudged(ask, deployment)
 
-    What a newer ask wrote is for that one to see to.
-    """
-    if deployment.ask.uid != ask.uid or deployment.ask.generation > ask.generation:
-        return False
-    return not (deployment.is_settled and deployment.exposed)
+
+def is_left_unjudged(ask: Ask, deployment: Deployment) -> bool:
+    """Whether that ask's revision runs, neither good nor noted."""
+    return _is_no_newer(ask, deployment) and not deployment.is_settled
+
+
+def _is_no_newer(ask: Ask, deployment: Deployment) -> bool:
+    """What a newer ask wrote is for that one to see to."""
+    return deployment.ask.uid == ask.uid and deployment.ask.generation <= ask.generation
 
 
 def _put_back(deployment: Deployment, reason: str, message: str) -> Deployment:

@@ -286,6 +286,11 @@ CASES = [
         child(f1, RUNNING),
     ),
     Case(
+        "cancelled while no call finds the last good one",
+        Seen(cancelling(f2), deployment=replace(good(f1), exposed=False)),
+        Record(Phase.CANCELLED, "Cancelled", "The ask was cancelled."),
+    ),
+    Case(
         "last good under Failed, but no call finds it",
         Seen(f2, outcome(f2, Phase.FAILED), deployment=replace(good(f1), exposed=False)),
         PutBack("Ready", "m"),
