@@ -25,12 +25,9 @@ from benchmarks.counting_proxy import counting_proxy
 from benchmarks.gateway import cpu_seconds, memory_mib
 from benchmarks.watched_runs import Phases, PhasesBuild
 from sless.adapters.kubernetes.client import ApiServer, connect
+from sless.adapters.kubernetes.deployment_options import DeploymentOptions
 from sless.adapters.kubernetes.functions import KubernetesFunctions
-from sless.adapters.kubernetes.render_deployment import (
-    DeploymentOptions,
-    render_deployment,
-    render_service,
-)
+from sless.adapters.kubernetes.render_deployment import render_deployment, render_service
 from sless.adapters.kubernetes.resources import DEPLOYMENTS, FUNCTIONS, NAMESPACES, SERVICES
 from sless.adapters.s3 import S3Objects
 from sless.attributes import TASK_QUEUE

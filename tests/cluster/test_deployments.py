@@ -7,10 +7,10 @@ from dataclasses import replace
 import pytest
 
 from sless.adapters.kubernetes.client import ApiServer
+from sless.adapters.kubernetes.deployment_options import DeploymentOptions
 from sless.adapters.kubernetes.deployments import KubernetesDeployments
 from sless.adapters.kubernetes.functions import KubernetesFunctions
 from sless.adapters.kubernetes.pod_reading import condition
-from sless.adapters.kubernetes.render_deployment import DeploymentOptions
 from sless.adapters.kubernetes.resources import DEPLOYMENTS, SERVICES, Resource
 from sless.errors import Forbidden, ManagedElsewhere, VersionConflict
 from sless.model.deployment import Deployment

@@ -11,9 +11,9 @@ from typing import Any
 import pytest
 
 from sless.adapters.kubernetes.client import ApiServer
+from sless.adapters.kubernetes.deployment_options import DeploymentOptions
 from sless.adapters.kubernetes.deployments import KubernetesDeployments
 from sless.adapters.kubernetes.functions import KubernetesFunctions
-from sless.adapters.kubernetes.render_deployment import DeploymentOptions
 from sless.adapters.kubernetes.resources import DEPLOYMENTS, PODS
 from sless.model.deployment import Deployment
 from tests.cluster.cluster_gateway import ClusterGateway, cluster_gateway

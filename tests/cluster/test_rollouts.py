@@ -8,9 +8,9 @@ import httpx
 import pytest
 
 from sless.adapters.kubernetes.client import ApiServer
+from sless.adapters.kubernetes.deployment_options import DeploymentOptions
 from sless.adapters.kubernetes.deployments import KubernetesDeployments
 from sless.adapters.kubernetes.functions import KubernetesFunctions
-from sless.adapters.kubernetes.render_deployment import DeploymentOptions
 from sless.adapters.kubernetes.resources import DEPLOYMENTS
 from sless.model.deployment import Availability, Deployment, Progress, Revision
 from tests.cluster.node.images import PAUSE, PYTHON_BASE

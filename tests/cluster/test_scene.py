@@ -9,12 +9,9 @@ from sless.adapters.kubernetes import client as client_module
 from sless.adapters.kubernetes import follow as follow_module
 from sless.adapters.kubernetes import function_events
 from sless.adapters.kubernetes.client import ApiServer
+from sless.adapters.kubernetes.deployment_options import DeploymentOptions
 from sless.adapters.kubernetes.functions import KubernetesFunctions
-from sless.adapters.kubernetes.render_deployment import (
-    DeploymentOptions,
-    render_deployment,
-    render_service,
-)
+from sless.adapters.kubernetes.render_deployment import render_deployment, render_service
 from sless.adapters.kubernetes.resources import DEPLOYMENTS, EVENTS, FUNCTIONS, SERVICES
 from sless.model.deployment import Deployment, Revision
 from sless.model.function import Function

@@ -1,8 +1,8 @@
 """From settings to the pods of functions."""
 
+from sless.adapters.kubernetes.deployment_options import DeploymentOptions
 from sless.adapters.kubernetes.job_options import Resources
 from sless.adapters.kubernetes.pod_options import deployment_options_of
-from sless.adapters.kubernetes.render_deployment import DeploymentOptions
 from sless.settings import DeadlinesSettings, PodsSettings, Settings
 
 

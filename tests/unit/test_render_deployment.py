@@ -11,9 +11,9 @@ from hypothesis import strategies as st
 
 from sless.adapters.kubernetes.admitted_note import keep_admitted, render_admitted
 from sless.adapters.kubernetes.deployment_notes import ADMITTED
+from sless.adapters.kubernetes.deployment_options import DeploymentOptions
 from sless.adapters.kubernetes.read_deployment import read_deployment
 from sless.adapters.kubernetes.render_deployment import (
-    DeploymentOptions,
     render_change,
     render_deployment,
     render_service,

@@ -5,8 +5,9 @@ from typing import Any
 
 import pytest
 
+from sless.adapters.kubernetes.deployment_options import DeploymentOptions
 from sless.adapters.kubernetes.read_deployment import read_deployment
-from sless.adapters.kubernetes.render_deployment import DeploymentOptions, render_deployment
+from sless.adapters.kubernetes.render_deployment import render_deployment
 from sless.adapters.kubernetes.rollout_state import judge
 from sless.adapters.kubernetes.seen import (
     read_function,

@@ -6,11 +6,8 @@ from typing import Any
 
 import pytest
 
-from sless.adapters.kubernetes.render_deployment import (
-    DeploymentOptions,
-    render_deployment,
-    render_service,
-)
+from sless.adapters.kubernetes.deployment_options import DeploymentOptions
+from sless.adapters.kubernetes.render_deployment import render_deployment, render_service
 from sless.adapters.kubernetes.service_state import is_exposed, is_marked
 from sless.model.deployment import Deployment, Revision
 from sless.model.function import Ask

@@ -5,11 +5,8 @@ from typing import Any
 
 import pytest
 
-from sless.adapters.kubernetes.render_deployment import (
-    DeploymentOptions,
-    render_deployment,
-    render_service,
-)
+from sless.adapters.kubernetes.deployment_options import DeploymentOptions
+from sless.adapters.kubernetes.render_deployment import render_deployment, render_service
 from sless.adapters.kubernetes.standings import Standings
 from sless.model.deployment import Deployment, Progress, Revision
 from sless.model.function import Ask, FunctionRef

@@ -12,10 +12,10 @@ from dataclasses import replace
 from sless.adapters.kubernetes.admitted_note import keep_admitted, render_admitted
 from sless.adapters.kubernetes.client import ApiServer
 from sless.adapters.kubernetes.connection import Object
+from sless.adapters.kubernetes.deployment_options import DeploymentOptions
 from sless.adapters.kubernetes.read_deployment import read_deployment
 from sless.adapters.kubernetes.render_deployment import (
     FUNCTION_LABEL,
-    DeploymentOptions,
     render_change,
     render_deployment,
     render_service,

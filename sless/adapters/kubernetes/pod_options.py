@@ -1,7 +1,7 @@
 """From an operator's settings to what functions' pods are rendered with: pure."""
 
+from sless.adapters.kubernetes.deployment_options import DeploymentOptions
 from sless.adapters.kubernetes.job_options import Resources
-from sless.adapters.kubernetes.render_deployment import DeploymentOptions
 from sless.settings import Settings
 
 

@@ -5,8 +5,8 @@ import re
 from collections.abc import Iterable, Mapping
 from typing import Any
 
+from sless.adapters.kubernetes.function_container import CONTAINER
 from sless.adapters.kubernetes.pod_reading import condition
-from sless.adapters.kubernetes.render_deployment import CONTAINER
 from sless.errors import (
     BadRevision,
     FunctionCrashed,

@@ -15,12 +15,10 @@ from sless.adapters.kubernetes.deployment_notes import (
     parse_good,
     parse_good_generation,
 )
+from sless.adapters.kubernetes.function_container import COMMAND, CONTAINER, HANDLER
 from sless.adapters.kubernetes.render_deployment import (
     BUILD_LABEL,
-    COMMAND,
-    CONTAINER,
     FUNCTION_LABEL,
-    HANDLER,
     RETRY_ANNOTATION,
     RUNTIME_LABEL,
 )

@@ -4,13 +4,10 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
+from sless.adapters.kubernetes.function_container import CONTAINER
 from sless.adapters.kubernetes.pod_reading import condition
 from sless.adapters.kubernetes.read_deployment import read_deployment
-from sless.adapters.kubernetes.render_deployment import (
-    CONTAINER,
-    FUNCTION_LABEL,
-    INSTANCE_LABEL,
-)
+from sless.adapters.kubernetes.render_deployment import FUNCTION_LABEL, INSTANCE_LABEL
 from sless.adapters.kubernetes.rollout_state import HASH_LABEL, REVISION_ANNOTATION
 from sless.errors import InternalError, InvalidSetting
 from sless.manifests import parse_function
