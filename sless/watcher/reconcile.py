@@ -166,9 +166,20 @@ def _under_way(sight: Sight) -> tuple[Phase, str, str]:
         )
     # A list of runs may be a second old: an ask never falls back.
     phase = _later(Phase.PENDING if phase.ended else phase, sight.previous)
+    if phase is Phase.DEPLOYING and (trouble := _struggle(sight)):
+        return phase, *trouble
     reason = run.reason if run is not None and run.phase is phase else phase.value
     message = run.message if run is not None and run.phase is phase else ""
     return phase, reason or phase.value, message
+
+
+def _struggle(sight: Sight) -> tuple[str, str] | None:
+    """What keeps the ask's own revision from coming up, long before its time is over."""
+    deployment = sight.deployment
+    if deployment is None or deployment.ask != sight.function.ask:
+        return None
+    availability = deployment.availability
+    return (availability.reason, availability.message) if availability.reason else None
 
 
 _ORDER = (Phase.PENDING, Phase.PREPARING, Phase.BUILDING, Phase.DEPLOYING)

@@ -58,6 +58,7 @@ SIGHT = Sight(FUNCTION)
 OLDER = replace(FUNCTION.ask, generation=2)
 TO_CANCEL = replace(FUNCTION, annotations={"sless.io/cancel": "3"})
 CRASHING = replace(GOOD, availability=Availability(reason="FunctionCrashed", message="boom"))
+CRASHING_OLDER = replace(CRASHING, ask=OLDER)
 SERVING = Sight(FUNCTION, outcome(), deployment=GOOD, routed=ROUTED)
 
 
@@ -74,6 +75,21 @@ SERVING = Sight(FUNCTION, outcome(), deployment=GOOD, routed=ROUTED)
             "BuildLost",
         ),
         (replace(SIGHT, function_run=run(Phase.DEPLOYING)), Phase.DEPLOYING, "Deploying"),
+        (
+            replace(SIGHT, function_run=run(Phase.DEPLOYING), deployment=CRASHING),
+            Phase.DEPLOYING,
+            "FunctionCrashed",
+        ),
+        (
+            replace(SIGHT, function_run=run(Phase.DEPLOYING), deployment=CRASHING_OLDER),
+            Phase.DEPLOYING,
+            "Deploying",
+        ),
+        (
+            replace(SIGHT, build_run=run(Phase.BUILDING), deployment=CRASHING),
+            Phase.BUILDING,
+            "Building",
+        ),
         (SERVING, Phase.READY, "Ready"),
         (replace(SERVING, routed=None), Phase.DEPLOYING, "NotRouted"),
         (replace(SERVING, routed=None, deployment=CRASHING), Phase.DEPLOYING, "FunctionCrashed"),
