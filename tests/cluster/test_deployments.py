@@ -199,6 +199,22 @@ async def test_what_a_hand_adds_to_a_service_is_its_own(
     assert (await find(deployments)).exposed
 
 
+async def test_somebody_elses_service_is_not_taken(
+    server: ApiServer, deployments: Deployments, function: Function
+) -> None:
+    await server.delete(SERVICES, "team", "fn-hello")
+    shop = {"selector": {"app": "shop"}, "ports": [{"port": 80}]}
+    body = {"metadata": {"name": "fn-hello"}, "spec": shop}
+    await server.create(SERVICES, "team", body, manager="hand")
+    with pytest.raises(ManagedElsewhere, match=r"Service team/fn-hello .* another name"):
+        await deployments.create(fresh(function))
+    assert await deployments.find("team", "hello") is None
+    found = await server.find(SERVICES, "team", "fn-hello")
+    assert found is not None
+    assert found["spec"]["selector"] == {"app": "shop"}
+    await server.delete(SERVICES, "team", "fn-hello")
+
+
 async def test_where_there_may_be_no_service_nothing_runs(
     server: ApiServer, deployments: Deployments, function: Function
 ) -> None:

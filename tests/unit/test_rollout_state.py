@@ -143,6 +143,13 @@ def test_the_new_replica_set_is_judged(
     assert judge(live, replica_sets=replica_sets, pods=[]).progress is progress
 
 
+def test_one_that_is_scaled_to_nothing_says_why_nothing_answers() -> None:
+    found = judge(deployment(replicas=0), replica_sets=[replica_set(2)], pods=[])
+    assert "scaled to 0" in found.message
+    serving = judge(deployment(), replica_sets=[replica_set(2, available=1)], pods=[])
+    assert not serving.message
+
+
 PULL = 'failed to pull and unpack image "{}": {}'
 CAUSES = {
     "manifest gone": (

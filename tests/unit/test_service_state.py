@@ -8,7 +8,7 @@ import pytest
 
 from sless.adapters.kubernetes.deployment_options import DeploymentOptions
 from sless.adapters.kubernetes.render_deployment import render_deployment, render_service
-from sless.adapters.kubernetes.service_state import is_exposed, is_marked
+from sless.adapters.kubernetes.service_state import is_exposed, is_foreign, is_marked
 from sless.model.deployment import Deployment, Revision
 from sless.model.function import Ask
 
@@ -22,6 +22,26 @@ def changed(change: Change) -> dict[str, Any]:
     live = copy.deepcopy(render_service(DEPLOYMENT))
     change(live)
     return live
+
+
+@pytest.mark.parametrize(
+    "change",
+    [
+        lambda _: None,
+        lambda live: live["metadata"].pop("labels"),
+        lambda live: live["metadata"].pop("ownerReferences"),
+        lambda live: live["spec"].update(selector={"by": "hand"}),
+    ],
+)
+def test_what_says_that_it_is_ours(change: Change) -> None:
+    assert not is_foreign(changed(change))
+
+
+def test_what_is_somebody_elses() -> None:
+    owner = {"apiVersion": "apps/v1", "kind": "Deployment", "uid": "u"}
+    metadata = {"labels": {"app": "shop"}, "ownerReferences": [owner]}
+    assert is_foreign({"metadata": metadata, "spec": {}})
+    assert is_foreign({"metadata": {}, "spec": {}})
 
 
 def test_none_is_none() -> None:

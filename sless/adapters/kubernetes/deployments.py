@@ -18,17 +18,16 @@ from sless.adapters.kubernetes.render_deployment import (
     FUNCTION_LABEL,
     render_change,
     render_deployment,
-    render_service,
 )
 from sless.adapters.kubernetes.resources import (
     DEPLOYMENTS,
     FUNCTIONS,
     PODS,
     REPLICA_SETS,
-    SERVICES,
 )
 from sless.adapters.kubernetes.rollout_state import judge
 from sless.adapters.kubernetes.service_state import is_exposed, is_marked
+from sless.adapters.kubernetes.services import FunctionServices
 from sless.errors import (
     AlreadyExists,
     FunctionNotStarted,
@@ -49,12 +48,13 @@ class KubernetesDeployments:
     def __init__(self, server: ApiServer, options: DeploymentOptions) -> None:
         self._server = server
         self._options = options
+        self._services = FunctionServices(server, manager=_MANAGER)
 
     async def find(self, namespace: str, name: str) -> Deployment | None:
         """A function's Deployment with its present availability, or none; never somebody else's."""
         live, service = await asyncio.gather(
             self._server.find(DEPLOYMENTS, namespace, resource_name(name)),
-            self._server.find(SERVICES, namespace, resource_name(name)),
+            self._services.find(namespace, name),
         )
         deployment = None if live is None else _find_own(live)
         if live is None or deployment is None:
@@ -74,7 +74,7 @@ class KubernetesDeployments:
         await self._check_owner(deployment)
         await self._check_free(deployment)
         # First, so that where there may be none, by a quota say, nothing runs that no call finds.
-        await self._ensure_service(deployment)
+        await self._services.ensure(deployment)
         body = render_deployment(deployment, self._options)
         try:
             live = await self._server.create(
@@ -101,7 +101,7 @@ class KubernetesDeployments:
         ):
             written = await self._write(deployment, live=live)
         if not deployment.exposed:
-            await self._ensure_service(deployment)
+            await self._services.ensure(deployment)
         return written
 
     async def delete(self, deployment: Deployment) -> None:
@@ -175,25 +175,6 @@ class KubernetesDeployments:
                 f"Deployment {namespace}/{name} is not as sless writes them: delete it, or call "
                 "the function another name if it is yours."
             )
-
-    async def _ensure_service(self, deployment: Deployment) -> None:
-        made = await self._apply_service(deployment)
-        if is_exposed(deployment, made):
-            return
-        # What a hand added to the selector, or made of the type, outlives an apply.
-        namespace, metadata = deployment.namespace, made["metadata"]
-        await self._server.delete(SERVICES, namespace, metadata["name"], uid=metadata["uid"])
-        if not is_exposed(deployment, await self._apply_service(deployment)):
-            raise FunctionNotStarted(
-                f"The cluster changes Service {namespace}/{metadata['name']} as it is written, so "
-                "that no call finds the function: exempt Services of sless from that policy."
-            )
-
-    async def _apply_service(self, deployment: Deployment) -> Object:
-        body = render_service(deployment)
-        return await self._server.apply(
-            SERVICES, deployment.namespace, body, manager=_MANAGER, force=True
-        )
 
 
 def _joined(owners: Sequence[Object] | None, own: Sequence[Object]) -> list[Object]:

@@ -31,7 +31,7 @@ def judge(live: Object, *, replica_sets: Iterable[Object], pods: Iterable[Object
         return _told(Progress.PROGRESSING, _paused())
     newest = find_replica_set(live, replica_sets)
     if newest is not None and _is_available(live, newest):
-        return Availability(Progress.AVAILABLE)
+        return Availability(Progress.AVAILABLE) if _wanted(live) else _scaled_down()
     trouble = find_trouble(_pods_of(newest, pods)) or _find_refusal(live)
     if _is_out_of_time(live):
         return _told(Progress.FAILED, trouble or _not_ready(live))
@@ -60,7 +60,11 @@ def _has_caught_up(live: Object) -> bool:
 def _is_available(live: Object, replica_set: Object) -> bool:
     """Whether as many pods serve it as there should be; 0 are enough only when 0 are wanted."""
     available = (replica_set.get("status") or {}).get("availableReplicas", 0)
-    return bool(available >= live["spec"].get("replicas", 1))
+    return bool(available >= _wanted(live))
+
+
+def _wanted(live: Object) -> int:
+    return int(live["spec"].get("replicas", 1))
 
 
 def _is_out_of_time(live: Object) -> bool:
@@ -79,6 +83,12 @@ def _find_refusal(live: Object) -> SlessError | None:
 def _paused() -> SlessError:
     """Its newest ReplicaSet may still be that of an older template."""
     return FunctionNotStarted("The Deployment is paused: resume it by `kubectl rollout resume`.")
+
+
+def _scaled_down() -> Availability:
+    """All there should be is there; who waits for an answer is told why none comes."""
+    why = "The Deployment is scaled to 0, so that nothing answers: `kubectl scale` it up."
+    return _told(Progress.AVAILABLE, FunctionNotStarted(why))
 
 
 def _not_ready(live: Object) -> SlessError:

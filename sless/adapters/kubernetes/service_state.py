@@ -4,6 +4,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from sless.adapters.kubernetes.render_deployment import FUNCTION_LABEL, render_service
+from sless.adapters.kubernetes.resources import FUNCTIONS
 from sless.model.deployment import Deployment
 
 Object = Mapping[str, Any]
@@ -30,6 +31,14 @@ def is_exposed(deployment: Deployment, service: Object | None) -> bool:
     )
 
 
+def is_foreign(service: Object) -> bool:
+    """Whether nothing in it says that it is a function's: neither our label nor its owner."""
+    metadata = service["metadata"]
+    owners = metadata.get("ownerReferences") or ()
+    owned = any(_kind_of(each) == (FUNCTIONS.api_version, FUNCTIONS.kind) for each in owners)
+    return not owned and FUNCTION_LABEL not in (metadata.get("labels") or {})
+
+
 def is_marked(deployment: Deployment, live: Object) -> bool:
     """Whether the live Deployment has our label, by which the watcher sees it, and its owner.
 
@@ -42,6 +51,10 @@ def is_marked(deployment: Deployment, live: Object) -> bool:
 def _is_owned(live: Object, uid: str) -> bool:
     owners = live["metadata"].get("ownerReferences") or ()
     return any(each["uid"] == uid for each in owners)
+
+
+def _kind_of(owner: Object) -> tuple[str, str]:
+    return owner["apiVersion"], owner["kind"]
 
 
 def _has(spec: Object, port: Object) -> bool:
