@@ -25,6 +25,8 @@ class FakeRegistry:
     """False: as where tags are immutable."""
     answers: deque[Response] = field(default_factory=deque)
     """Given instead of the next answers about manifests."""
+    sold: Response | None = None
+    """Given instead of a token."""
     requests: list[str] = field(default_factory=list)
     """Method and path of each, in order."""
     token: str = "t1"
@@ -98,6 +100,8 @@ class FakeRegistry:
 
     async def _give_token(self, request: Request) -> Response:
         self.requests.append("GET /token")
+        if self.sold is not None:
+            return self.sold
         if request.headers.get("authorization") != _basic():
             return problem(401, "UNAUTHORIZED")
         assert request.query_params["service"] == "reg"

@@ -1,15 +1,14 @@
 """Who we are to a registry: basic credentials, or tokens that they buy."""
 
-import json
 from collections.abc import Awaitable, Callable
 from dataclasses import dataclass, field
 from typing import Protocol
-from urllib.parse import urlsplit
 
 import httpx
 
 from sless.adapters.registry.challenge import Challenge, parse_challenge
 from sless.adapters.registry.credentials import Credentials
+from sless.adapters.registry.words import find_token
 from sless.errors import RegistryDenied, RegistryUnavailable
 
 
@@ -19,6 +18,9 @@ class _Answer(Protocol):
     @property
     def body(self) -> bytes: ...
 
+
+_REALM_MAX = 200
+"""Characters of a wrong address that a message repeats."""
 
 Send = Callable[[httpx.Request], Awaitable[_Answer]]
 """Sends a request as it is, and raises `RegistryUnavailable`."""
@@ -74,33 +76,42 @@ class Authority:
                 f"{host} gives {self.who} no token for the registry (it answers "
                 f"{answer.status}): check SLESS_REGISTRY__CREDENTIALS."
             )
-        try:
-            told = json.loads(answer.body) if answer.status == httpx.codes.OK else {}
-            return str(told.get("token") or told["access_token"])
-        except (ValueError, LookupError, AttributeError):
+        token = find_token(answer.body) if answer.status == httpx.codes.OK else None
+        if token is None:
             raise RegistryUnavailable(
                 f"{host} answers {answer.status} without a token for the registry."
-            ) from None
+            )
+        return token
 
 
 def _token_request(
     challenge: Challenge, request: httpx.Request, credentials: Credentials | None
 ) -> httpx.Request:
-    realm = urlsplit(challenge.parameters.get("realm", ""))
+    told = challenge.parameters.get("realm", "")
+    realm = _find_url(told)
     allowed = {"https"} if request.url.scheme == "https" else {"http", "https"}
-    if realm.scheme not in allowed:
+    if realm is None or realm.scheme not in allowed:
         raise RegistryDenied(
             f"The registry at {request.url.netloc.decode()} asks for a password to be sent to "
-            f"{realm.geturl() or 'nowhere'!r}, which is no https address."
+            f"{told[:_REALM_MAX] or 'nowhere'!r}, which is no https address."
         )
     wanted = {
         name: value
         for name, value in challenge.parameters.items()
         if name in {"service", "scope"} and value
     }
-    url = httpx.URL(realm.geturl()).copy_merge_params(wanted)
-    headers = {"Authorization": credentials.basic} if credentials else {}
-    return httpx.Request("GET", url, headers=headers)
+    headers = {"Accept-Encoding": "identity"}
+    if credentials:
+        headers["Authorization"] = credentials.basic
+    return httpx.Request("GET", realm.copy_merge_params(wanted), headers=headers)
+
+
+def _find_url(text: str) -> httpx.URL | None:
+    try:
+        url = httpx.URL(text)
+    except httpx.InvalidURL:
+        return None
+    return url if url.host else None
 
 
 def _repository(request: httpx.Request) -> str:

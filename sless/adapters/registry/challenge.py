@@ -42,7 +42,7 @@ def parse_retry_after(header: str, *, now: datetime) -> float | None:
         return float(text[:9])
     try:
         then = parsedate_to_datetime(text)
-    except ValueError:
+    except (ValueError, OverflowError):
         return None
     if then.tzinfo is None:
         then = then.replace(tzinfo=UTC)

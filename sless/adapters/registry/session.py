@@ -2,7 +2,6 @@
 
 import asyncio
 import contextlib
-import json
 import time
 from collections.abc import AsyncIterator, Iterator, Mapping
 from dataclasses import dataclass, field
@@ -14,11 +13,14 @@ import httpx
 from sless.adapters.registry.authority import Authority
 from sless.adapters.registry.challenge import parse_retry_after
 from sless.adapters.registry.place import RegistryPlace
+from sless.adapters.registry.words import find_complaint
 from sless.errors import RegistryDenied, RegistryUnavailable
 
 MANIFEST_BYTES = 4 * 1024 * 1024
 """What registries must take at least, and most at most: a larger answer is no manifest."""
 _BUSY = frozenset({429, 500, 502, 503, 504})
+_PLAIN = {"Accept-Encoding": "identity"}
+"""What nobody has to inflate cannot be a bomb."""
 _FIRST_PAUSE = 0.5
 """Seconds before the second try where the registry does not say; doubled each time."""
 _SHORTEST_PAUSE = 0.1
@@ -67,7 +69,7 @@ class RegistrySession:
         Raises `RegistryUnavailable` or `RegistryDenied`.
         """
         request = self.client.build_request(
-            method, f"{self.place.url}{path}", headers=dict(headers), content=content
+            method, f"{self.place.url}{path}", headers={**headers, **_PLAIN}, content=content
         )
         deadline, pause = time.monotonic() + self.patience.busy, _FIRST_PAUSE
         while True:
@@ -112,7 +114,7 @@ class RegistrySession:
 
     async def _read(self, response: httpx.Response) -> bytes:
         body = bytearray()
-        async for chunk in response.aiter_bytes():
+        async for chunk in response.aiter_raw():
             body += chunk
             if len(body) > MANIFEST_BYTES:
                 raise RegistryUnavailable(
@@ -130,7 +132,7 @@ class RegistrySession:
                 f"The registry at {self.place.push} did not answer within "
                 f"{self.patience.request:g} s."
             ) from error
-        except httpx.HTTPError as error:
+        except (httpx.HTTPError, httpx.InvalidURL) as error:
             raise RegistryUnavailable(
                 f"The registry at {self.place.push} does not answer: "
                 f"{error or type(error).__name__}."
@@ -145,7 +147,5 @@ class RegistrySession:
 
 def _said(answer: Answer) -> str:
     """The registry's own words, if it has any in the form of the distribution specification."""
-    with contextlib.suppress(ValueError, LookupError, TypeError):
-        error = json.loads(answer.body)["errors"][0]
-        return f", {error.get('message') or error['code']}"[:200]
-    return ""
+    complaint = find_complaint(answer.body)
+    return f", {complaint}" if complaint else ""
