@@ -36,7 +36,9 @@ class _Translating(ActivityInboundInterceptor):
         except FailureError:
             raise
         except SlessError as error:
-            raise failure_of(error) from error
+            # With a client's own tracebacks it would be over 2 KiB, and of a step that is tried
+            # again Temporal would show "Failure exceeds size limit" and no reason.
+            raise failure_of(error) from None
         except Exception as error:
             activity.logger.exception("activity failed unexpectedly")
             raise ApplicationError(
