@@ -133,6 +133,21 @@ def test_a_failed_install(
             "slow down",
         ),
         (
+            "error building image: GET https://r/v2/x/manifests/1: unexpected status code 524 \n",
+            RegistryUnavailable,
+            "524",
+        ),
+        (
+            "Error: creating build container: x509: certificate signed by unknown authority\n",
+            RegistryUnavailable,
+            "unknown authority",
+        ),
+        (
+            "error building image: GET https://r/v2/401/x/manifests/1: MANIFEST_UNKNOWN: no such\n",
+            BuildFailed,
+            "MANIFEST_UNKNOWN",
+        ),
+        (
             "error building image: GET https://r/v2/x/manifests/1: MANIFEST_UNKNOWN: no such\n",
             BuildFailed,
             "MANIFEST_UNKNOWN",
@@ -176,6 +191,8 @@ FATAL = 'time="2026-11-30T16:36:04Z" level=fatal msg="{}"\n'
         ),
         ("writing manifest: uploading: received unexpected HTTP status: 503", RegistryUnavailable),
         ("Error writing blob: toomanyrequests: slow down", RegistryUnavailable),
+        ("initializing source oci:/out/img:: unexpected EOF", BuildFailed),
+        ("reading blob sha256:32: open /out/img/blobs/sha256/32: permission denied", BuildFailed),
         ("initializing source oci:/out/img:: open /out/img/index.json: no such file", BuildFailed),
     ],
 )
@@ -184,6 +201,38 @@ def test_a_failed_push(said: str, kind: type[SlessError]) -> None:
     error = judge_push(warned + FATAL.format(said))
     assert type(error) is kind
     assert said.replace('\\"', '"') in error.message
+
+
+PING = "trying to reuse blob sha256:9d at destination: pinging container registry r: "
+START = "writing blob: initiating layer upload to /v2/x/blobs/uploads/ in r: "
+
+
+@pytest.mark.parametrize(
+    "said",
+    [
+        f"{PING}invalid status code from registry 404 (Not Found)",
+        f'{PING}Get \\"https://r/v2/\\": x509: certificate has expired or is not yet valid',
+        f"{START}StatusCode: 413, too large",
+        f"{START}received unexpected HTTP status: 507 Insufficient Storage",
+        "writing blob: uploading layer to http://r/up: digest invalid",
+        "writing blob: determining upload URL: http: no Location header in response",
+        "Uploading manifest failed, attempted the following formats: x(tag invalid)",
+    ],
+)
+def test_a_push_that_a_registry_does_not_take_is_nobodys_upload(said: str) -> None:
+    assert type(judge_push(FATAL.format(said))) is RegistryUnavailable
+
+
+def test_a_registry_whose_room_is_used_up_denies_it() -> None:
+    said = f"{START}denied: quota exceeded of project"
+    assert type(judge_push(FATAL.format(said))) is RegistryDenied
+
+
+@pytest.mark.parametrize("name", ["api-403", "unauthorized"])
+def test_a_functions_name_is_no_registrys_word(name: str) -> None:
+    place = f"http://r/v2/team/{name}/blobs/uploads/1"
+    said = f"writing blob: uploading layer to {place}: received unexpected HTTP status: 500"
+    assert type(judge_push(FATAL.format(said))) is RegistryUnavailable
 
 
 @pytest.mark.parametrize(

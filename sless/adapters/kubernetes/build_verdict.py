@@ -43,15 +43,25 @@ _KILLED = re.compile(
 _FULL = re.compile(r"no space left on device|disk quota exceeded", re.IGNORECASE)
 _DENIED = re.compile(
     r"unauthorized|authentication required|access denied|requested access .* denied"
-    r"|insufficient_scope|\b40[13]\b",
+    r"|(?<!permission )denied: |insufficient_scope|\b40[13]\b",
     re.IGNORECASE,
 )
 _AWAY = re.compile(
     r"toomanyrequests|too many requests|\b429\b|\b50[0234]\b|service unavailable|bad gateway"
     r"|connection (?:refused|reset|closed)|no such host|server misbehaving|timeout|timed out"
-    r"|\bEOF\b|network is unreachable|no route to host|TLS handshake",
+    r"|\bEOF\b|network is unreachable|no route to host|TLS handshake|x509: "
+    r"|(?:status|code)\D{0,24}(?:408|5\d\d)\b",
     re.IGNORECASE,
 )
+_SOURCE = re.compile(r"^(?:initializing (?:image from )?source|determining manifest|reading )")
+"""The pushing program, of what the build left to it."""
+_TAKING = re.compile(
+    r"at destination|writing (?:blob|manifest)|uploading manifest|pinging container registry",
+    re.IGNORECASE,
+)
+"""The same, of the registry, which no upload is to blame for."""
+_PLACE = re.compile(r"(?<!\S)\S*?(?<!\bi)/\S*")
+"""A name, address or file: people choose what is in them. Not `i/o timeout`."""
 _NPM = re.compile(r"^npm (?:error|ERR!)(?: (?P<text>.*))?$", re.MULTILINE)
 _NPM_CODE = re.compile(r"code (?P<code>E?\w+)$")
 _NPM_AWAY = re.compile(
@@ -83,9 +93,10 @@ def judge_build(log: str, *, memory_limit: str) -> SlessError:
         return BuildFailed(_cut(f"The builder cannot run anything: {unable['text']}"))
     if _PROCESS.search(last):
         return _judge_install(_without_builder(log))
-    if _DENIED.search(last):
+    said = _PLACE.sub("", last)
+    if _DENIED.search(said):
         return RegistryDenied(_cut(f"The registry of the base image refuses the builder: {last}"))
-    if _AWAY.search(last):
+    if _AWAY.search(said):
         return RegistryUnavailable(_cut(f"The base image's registry does not answer: {last}"))
     return BuildFailed(_cut(last))
 
@@ -93,9 +104,12 @@ def judge_build(log: str, *, memory_limit: str) -> SlessError:
 def judge_push(log: str) -> SlessError:
     """The error that a failed pushing container stands for."""
     last = _last_word(log)
-    if _DENIED.search(last):
+    if _SOURCE.search(last):
+        return BuildFailed(_cut(f"The image could not be pushed: {last}"))
+    said = _PLACE.sub("", last)
+    if _DENIED.search(said):
         return RegistryDenied(_cut(f"The registry refuses the push: {last}"))
-    if _AWAY.search(last):
+    if _AWAY.search(said) or _TAKING.search(said):
         return RegistryUnavailable(_cut(f"The registry does not take the image: {last}"))
     return BuildFailed(_cut(f"The image could not be pushed: {last}"))
 
@@ -103,9 +117,10 @@ def judge_push(log: str) -> SlessError:
 def judge_base(log: str) -> SlessError:
     """The error that a failed fetching of the base image stands for."""
     last = _last_word(log)
-    if _DENIED.search(last):
+    said = _PLACE.sub("", last)
+    if _DENIED.search(said):
         return RegistryDenied(_cut(f"The base image's registry refuses its password: {last}"))
-    if _AWAY.search(last):
+    if _AWAY.search(said):
         return RegistryUnavailable(_cut(f"The base image's registry does not answer: {last}"))
     return BuildFailed(_cut(f"The base image could not be fetched: {last}"))
 
