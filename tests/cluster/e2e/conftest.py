@@ -8,6 +8,7 @@ import pytest
 
 from tests.cluster.chart import Values, run
 from tests.cluster.e2e.cluster_home import ClusterHome
+from tests.cluster.e2e.mirror import NAME, Mirror
 from tests.cluster.e2e.platform import install_platform
 from tests.cluster.objects import ensure_namespace, ensure_registry_secret
 
@@ -54,3 +55,19 @@ def shared_home(installed: Values) -> Iterator[ClusterHome]:
     """A namespace for all tests of a module."""
     with making_homes(installed) as make:
         yield make()
+
+
+@pytest.fixture(scope="module")
+def serving(shared_home: ClusterHome, tmp_path_factory: pytest.TempPathFactory) -> Mirror:
+    """A function that serves its first version, for all tests of a module."""
+    made = Mirror(shared_home, tmp_path_factory.mktemp("mirror") / NAME)
+    made.deploy("one")
+    return made
+
+
+@pytest.fixture
+def mirror(serving: Mirror) -> Iterator[Mirror]:
+    """Likewise; what a test asked for is taken back."""
+    yield serving
+    serving.patch(command=None, env=None)
+    serving.until_ended()

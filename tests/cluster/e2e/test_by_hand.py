@@ -33,22 +33,6 @@ QUOTA = {
 }
 
 
-@pytest.fixture(scope="module")
-def serving(shared_home: ClusterHome, tmp_path_factory: pytest.TempPathFactory) -> Mirror:
-    """It serves."""
-    made = Mirror(shared_home, tmp_path_factory.mktemp("mirror") / NAME)
-    made.deploy("one")
-    return made
-
-
-@pytest.fixture
-def mirror(serving: Mirror) -> Iterator[Mirror]:
-    """Likewise; what a test asked for is taken back."""
-    yield serving
-    serving.patch(command=None, env=None)
-    serving.until_ended()
-
-
 @contextmanager
 def forbidden(home: ClusterHome) -> Iterator[None]:
     """No Deployment may be made while the block lasts."""

@@ -1,11 +1,9 @@
 """A revision that does not come up is told by its cause, and the one before goes on answering."""
 
 import json
-from collections.abc import Iterator
 
 import pytest
 
-from tests.cluster.e2e.cluster_home import ClusterHome
 from tests.cluster.e2e.mirror import NAME, Json, Mirror, condition
 
 pytestmark = [pytest.mark.cluster, pytest.mark.timeout(600)]
@@ -20,22 +18,6 @@ QUOTA = {
     "metadata": {"name": "one-pod"},
     "spec": {"hard": {"pods": "1"}},
 }
-
-
-@pytest.fixture(scope="module")
-def serving(shared_home: ClusterHome, tmp_path_factory: pytest.TempPathFactory) -> Mirror:
-    """It serves its first version."""
-    made = Mirror(shared_home, tmp_path_factory.mktemp("mirror") / NAME)
-    made.deploy("one")
-    return made
-
-
-@pytest.fixture
-def mirror(serving: Mirror) -> Iterator[Mirror]:
-    """Likewise; what a test asked for is taken back."""
-    yield serving
-    serving.patch(command=None, env=None)
-    serving.until_ended()
 
 
 def failed(mirror: Mirror, reason: str) -> Json:

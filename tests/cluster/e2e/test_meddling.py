@@ -4,7 +4,6 @@ import uuid
 
 import pytest
 
-from tests.cluster.e2e.cluster_home import ClusterHome
 from tests.cluster.e2e.mirror import DEPLOYMENT, NAME, Mirror, until_version, writes
 from tests.cluster.meddling import LABELS, VARIABLE, Meddler, meddling
 from tests.e2e.running import wait_until
@@ -17,11 +16,9 @@ GOOD = "sless.io/good"
 
 
 @pytest.fixture(scope="module")
-def mirror(shared_home: ClusterHome, tmp_path_factory: pytest.TempPathFactory) -> Mirror:
+def mirror(serving: Mirror) -> Mirror:
     """It served before anything meddled."""
-    made = Mirror(shared_home, tmp_path_factory.mktemp("mirror") / NAME)
-    made.deploy("one")
-    return made
+    return serving
 
 
 def is_left_alone(mirror: Mirror) -> bool:
