@@ -111,7 +111,13 @@ class Watcher:
         gone = self._of_function.keys() - standings.keys()
         self._forget(standings, gone)
         for ref in gone:
-            await self._look(ref, about="gone")
+            try:
+                await self._look(ref, about="gone")
+            except SlessError as error:
+                # A run that hears nothing, having been told too much, is its own trouble alone.
+                log.warning(
+                    "look not sent", function=str(ref), reason=error.reason, message=error.message
+                )
 
     def _forget(
         self, standings: Mapping[FunctionRef, Standing], gone: Iterable[FunctionRef]

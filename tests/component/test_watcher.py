@@ -13,7 +13,7 @@ from sless.adapters.sqlite.database import Database
 from sless.adapters.sqlite.functions import SqliteFunctions
 from sless.adapters.sqlite.scene import SqliteScene
 from sless.errors import WorkflowsUnavailable
-from sless.model.function import Function
+from sless.model.function import Ask, Function, FunctionRef
 from sless.model.outcome import Outcome
 from sless.model.phase import Phase
 from sless.naming import S3Key, build_id, outcome_key, repair_key
@@ -200,6 +200,27 @@ async def test_a_defect_about_one_function_keeps_no_other_from_its_status(tmp_pa
     async with home.watching() as watcher:
         await watcher.pass_once()
         assert (await home.status("hello"))["phase"] == "Failed"
+
+
+class DeafRuns(FakeRuns):
+    """One function's run takes no more looks: Temporal refuses a run its 10 001st signal."""
+
+    async def look(self, function: FunctionRef, *, ask: Ask | None = None) -> str:
+        if function.name == "gone":
+            raise WorkflowsUnavailable("Temporal does not answer: exceeded limit for signals.")
+        return await super().look(function, ask=ask)
+
+
+async def test_a_run_left_by_a_function_that_hears_nothing_holds_up_nobody_else(
+    tmp_path: Path,
+) -> None:
+    home = Home(tmp_path / "home.db", runs=DeafRuns())
+    await FakeRuns.look(home.runs, FunctionRef("ns", "gone"))
+    await FakeRuns.look(home.runs, FunctionRef("ns", "left"))
+    await home.ask("hello")
+    async with home.watched():
+        assert (await home.status("hello"))["phase"] == "Pending"
+        await until(lambda: [ref.name for ref, _ in home.runs.looks].count("left") > 1)
 
 
 async def test_each_pass_is_a_heartbeat(tmp_path: Path) -> None:
