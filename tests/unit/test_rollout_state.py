@@ -270,6 +270,38 @@ def test_what_is_no_trouble(other: dict[str, Any]) -> None:
     assert "within 60 s" in judged.message
 
 
+def restarted(thing: dict[str, Any]) -> dict[str, Any]:
+    thing["status"]["containerStatuses"][0]["restartCount"] = 1
+    return thing
+
+
+NO_MODULE = words("HandlerImportFailed", "No module named 'x'")
+
+
+@pytest.mark.parametrize("state", [BACK_OFF, NO_MODULE], ids=["waiting", "ended just now"])
+def test_code_that_cannot_start_twice_has_failed(state: dict[str, Any]) -> None:
+    again = restarted(pod(state, last=NO_MODULE))
+    judged = judge(deployment(), replica_sets=[OLD, replica_set(2)], pods=[again])
+    assert (judged.progress, judged.reason) == (FAILED, "HandlerImportFailed")
+
+
+@pytest.mark.parametrize(
+    "other",
+    [
+        pod(BACK_OFF, last=NO_MODULE),
+        restarted(pod(RUNNING, last=NO_MODULE)),
+        restarted(pod(BACK_OFF, last=words("FunctionCrashed", "no database"))),
+        restarted(pod(BACK_OFF, last=ended("no database"))),
+        restarted(pod(BACK_OFF, last=NO_MODULE, deletionTimestamp="2026-01-01T12:00:00Z")),
+        restarted(pod(BACK_OFF, last=NO_MODULE, revision=1)),
+    ],
+    ids=["once", "starting again", "a crash", "a crash without words", "deleted", "old"],
+)
+def test_what_may_yet_come_up_has_its_time(other: dict[str, Any]) -> None:
+    judged = judge(deployment(), replica_sets=[OLD, replica_set(2)], pods=[other])
+    assert judged.progress is PROGRESSING
+
+
 def test_a_cluster_that_makes_no_pod_is_quoted() -> None:
     judged = judge(deployment(QUOTA, SLOW), replica_sets=[OLD, replica_set(2)], pods=[])
     assert (judged.progress, judged.reason) == (FAILED, "FunctionNotStarted")

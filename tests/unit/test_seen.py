@@ -16,9 +16,17 @@ from sless.adapters.kubernetes.seen import (
     read_replica_set,
 )
 from sless.errors import InternalError
-from sless.model.deployment import Deployment, Revision
+from sless.model.deployment import Deployment, Progress, Revision
 from sless.model.function import Ask, FunctionRef
-from tests.unit.test_rollout_state import CAUSES, SLOW, STATES
+from tests.unit.test_rollout_state import (
+    BACK_OFF,
+    CAUSES,
+    NO_MODULE,
+    SLOW,
+    STATES,
+    pod,
+    restarted,
+)
 
 REVISION = Revision(image="r/x@sha256:1", build="1" * 12, runtime="python3.11", retry=4)
 DEPLOYMENT = Deployment(
@@ -80,6 +88,19 @@ def test_a_pods_trouble_is_kept() -> None:
             pods=[read_pod(part(bad, "pod")).live],
         )
         assert judged.reason == reason
+
+
+def test_a_pods_starts_are_counted() -> None:
+    live, sets, _ = STATES["the old one serves, the new one does not yet"]
+    seen = read_live_deployment(live_deployment(live))
+    assert seen is not None
+    again = restarted(pod(BACK_OFF, last=NO_MODULE))
+    judged = judge(
+        seen.live,
+        replica_sets=[read_replica_set(part(each, "set")).live for each in sets],
+        pods=[read_pod(part(again, "pod")).live],
+    )
+    assert judged.progress is Progress.FAILED
 
 
 @pytest.mark.parametrize(

@@ -11,6 +11,8 @@ from sless.errors import (
     BadRevision,
     FunctionCrashed,
     FunctionNotStarted,
+    HandlerImportFailed,
+    HandlerNotFound,
     ImageMissing,
     RegistryDenied,
     RegistryUnavailable,
@@ -26,6 +28,8 @@ MESSAGE_MAX = 1000
 
 _OWN_REASONS = frozenset(leaf.reason for leaf in leaves(BadRevision))
 """What the runtime says of itself; a function may write anything else there."""
+_OF_THE_CODE = (HandlerNotFound, HandlerImportFailed)
+"""What does not come from what is around a function: its deadline need not be waited for."""
 _PULLING = frozenset({"ErrImagePull", "ImagePullBackOff", "RegistryUnavailable"})
 """The last is the kubelet's word, too."""
 _NOT_STARTED = frozenset(
@@ -48,12 +52,28 @@ def find_trouble(pods: Iterable[Object]) -> SlessError | None:
     return next((trouble for trouble in found if trouble is not None), None)
 
 
+def find_hopeless(pods: Iterable[Object]) -> SlessError | None:
+    """What a pod's runtime said at the end of two starts: a third would end likewise."""
+    again = (pod for pod in pods if _ended_again(pod))
+    trouble = find_trouble(again)
+    return trouble if isinstance(trouble, _OF_THE_CODE) else None
+
+
+def _ended_again(pod: Object) -> bool:
+    own = _own_status(pod) or {}
+    return own.get("restartCount", 0) > 0 and "running" not in (own.get("state") or {})
+
+
+def _own_status(pod: Object) -> Object | None:
+    statuses = (pod.get("status") or {}).get("containerStatuses") or ()
+    return next((each for each in statuses if each["name"] == CONTAINER), None)
+
+
 def _trouble_of(pod: Object) -> SlessError | None:
     scheduled = condition(pod, "PodScheduled")
     if scheduled.get("reason") == "Unschedulable":
         return FunctionNotStarted(f"No node takes the pod: {scheduled.get('message', '')}")
-    statuses = (pod.get("status") or {}).get("containerStatuses") or ()
-    own = next((each for each in statuses if each["name"] == CONTAINER), None)
+    own = _own_status(pod)
     if own is None or own.get("ready"):
         return None
     state = own.get("state") or {}

@@ -7,7 +7,7 @@ from collections.abc import Iterable, Mapping
 from typing import Any
 
 from sless.adapters.kubernetes.pod_reading import condition
-from sless.adapters.kubernetes.pod_trouble import find_trouble
+from sless.adapters.kubernetes.pod_trouble import find_hopeless, find_trouble
 from sless.errors import FunctionNotStarted, ReadinessTimedOut, SlessError
 from sless.model.deployment import Availability, Progress
 
@@ -32,7 +32,11 @@ def judge(live: Object, *, replica_sets: Iterable[Object], pods: Iterable[Object
     newest = find_replica_set(live, replica_sets)
     if newest is not None and _is_available(live, newest):
         return Availability(Progress.AVAILABLE) if _wanted(live) else _scaled_down()
-    trouble = find_trouble(_pods_of(newest, pods)) or _find_refusal(live)
+    own = _pods_of(newest, pods)
+    hopeless = find_hopeless(own)
+    if hopeless is not None:
+        return _told(Progress.FAILED, hopeless)
+    trouble = find_trouble(own) or _find_refusal(live)
     if _is_out_of_time(live):
         return _told(Progress.FAILED, trouble or _not_ready(live))
     return Availability() if trouble is None else _told(Progress.PROGRESSING, trouble)

@@ -130,7 +130,8 @@ def read_pod(thing: Object) -> SeenPart:
         "status": {
             "conditions": _conditions(thing, "PodScheduled"),
             "containerStatuses": [
-                _picked(each, "name", "image", "ready", "state", "lastState") for each in own
+                _picked(each, "name", "image", "ready", "state", "lastState", "restartCount")
+                for each in own
             ],
         },
     }
