@@ -75,6 +75,23 @@ def silence(*, host: str = "127.0.0.1") -> Iterator[str]:
         yield f"http://{host}:{server.getsockname()[1]}"
 
 
+@contextlib.contextmanager
+def answering(answer: bytes) -> Iterator[str]:
+    """The URL of a server that says those bytes to one caller, and hangs up."""
+    with socket.create_server(("127.0.0.1", 0)) as server:
+        thread = threading.Thread(target=_answer_once, args=(server, answer))
+        thread.start()
+        yield f"http://127.0.0.1:{server.getsockname()[1]}"
+        thread.join()
+
+
+def _answer_once(server: socket.socket, answer: bytes) -> None:
+    caller, _ = server.accept()
+    with caller:
+        caller.recv(64 * 1024)
+        caller.sendall(answer)
+
+
 class _Quiet(SimpleHTTPRequestHandler):
     def log_message(self, *_: object) -> None:
         """Says nothing."""

@@ -12,7 +12,7 @@ import pytest
 
 from sless.adapters.kubernetes import fetch_context
 from sless.adapters.kubernetes.fetch_context import Failure, check_user_namespace
-from tests.component.contexts import HELLO, serving, write_context
+from tests.component.contexts import HELLO, answering, serving, write_context
 
 PROGRAM = Path(fetch_context.__file__).read_text()
 
@@ -85,6 +85,27 @@ def test_says_what_s3_says_but_never_the_url(
     assert done.returncode == 1
     assert pod.told["reason"] == "StorageUnavailable"
     assert said in pod.told["message"]
+    assert "Signature" not in done.stdout + done.stderr + pod.told["message"]
+
+
+@pytest.mark.parametrize(
+    "answer",
+    [
+        b"",
+        b"rubbish\r\n\r\n",
+        b"HTTP/1.1 200 OK\r\nContent-Length: 100\r\n\r\nab",
+        b"HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n5\r\nab",
+        b"HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\nzz\r\n",
+        b"HTTP/1.1 200 OK\r\nA: " + b"x" * 70_000 + b"\r\n\r\n",
+        b"HTTP/1.1 302 Found\r\nLocation: http://a b\x01/\r\nContent-Length: 0\r\n\r\n",
+    ],
+    ids=lambda answer: str(answer[-16:]),
+)
+def test_an_answer_that_breaks_off_or_is_none_has_words_of_its_own(pod: Pod, answer: bytes) -> None:
+    with answering(answer) as url:
+        done = pod.fetch(URL=f"{url}/x?X-Amz-Signature=feed")
+    assert done.returncode == 1
+    assert pod.told["reason"] == "StorageUnavailable"
     assert "Signature" not in done.stdout + done.stderr + pod.told["message"]
 
 

@@ -7,6 +7,7 @@ SETTINGS_FILE), USER_NAMESPACE (`required`, or empty). A failure is told as one 
 """
 
 import hashlib
+import http.client
 import json
 import os
 import ssl
@@ -58,7 +59,7 @@ def download(url: str, path: Path) -> str:
         if error.code == EXPIRED:
             raise Failure("BuildLost", "The URL of the build context has expired.") from None
         raise Failure("StorageUnavailable", f"S3 answers {error.code} for the context.") from None
-    except (OSError, ValueError) as error:
+    except (OSError, ValueError, http.client.HTTPException) as error:
         why = getattr(error, "reason", None) or type(error).__name__
         raise Failure("StorageUnavailable", f"S3 does not give the build context: {why}.") from None
     return digest.hexdigest()
