@@ -75,6 +75,20 @@ async def test_a_replaced_password_is_taken_up(rig: Rig) -> None:
     assert await rig.images.find(F, "b1-n1") == digest
 
 
+async def test_a_replaced_password_is_taken_up_where_the_old_one_is_forbidden(rig: Rig) -> None:
+    rig.registry.asks, rig.registry.forbids = "basic", True
+    rig.credentials = Credentials(USER, "of yesterday")
+    digest = rig.push()
+    for _ in range(2):
+        with pytest.raises(RegistryDenied, match="403"):
+            await rig.images.find(F, "b1-n1")
+    rig.credentials = OURS
+    assert await rig.images.find(F, "b1-n1") == digest
+    before = len(rig.registry.requests)
+    assert await rig.images.find(F, "b1-n1") == digest
+    assert len(rig.registry.requests) == before + 1
+
+
 async def test_a_password_goes_nowhere_without_tls(rig: Rig) -> None:
     challenge = {"WWW-Authenticate": 'Bearer realm="http://elsewhere/token"'}
     rig.registry.answers.append(problem(401, "UNAUTHORIZED", challenge))

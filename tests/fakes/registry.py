@@ -21,6 +21,8 @@ class FakeRegistry:
     """Takes what it is given, as long as it is asked by somebody it knows."""
 
     asks: Literal["nothing", "basic", "bearer"] = "nothing"
+    forbids: bool = False
+    """Whether it answers 403, and asks nothing, where a password is no longer good: as ECR."""
     moves_tags: bool = True
     """False: as where tags are immutable."""
     answers: deque[Response] = field(default_factory=deque)
@@ -87,6 +89,8 @@ class FakeRegistry:
         write = ",push" if request.method == "PUT" else ""
         scope = f"repository:{request.path_params['repository']}:pull{write}"
         told = request.headers.get("authorization", "")
+        if self.forbids and self.asks == "basic" and told not in {"", _basic()}:
+            return problem(403, "DENIED")
         match self.asks:
             case "basic" if told != _basic():
                 return _asking('Basic realm="registry"')

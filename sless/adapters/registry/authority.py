@@ -42,6 +42,13 @@ class Authority:
         if header is not None:
             request.headers["Authorization"] = header
 
+    def forget(self, request: httpx.Request) -> bool:
+        """Takes back what the request said, unless others learned anew; whether it said it."""
+        said, key = request.headers.pop("Authorization", None), _repository(request)
+        if said is not None and self._headers.get(key) == said:
+            del self._headers[key]
+        return said is not None
+
     async def learn(self, header: str, request: httpx.Request, send: Send) -> bool:
         """Meets a challenge; whether there is something new to say.
 

@@ -84,6 +84,18 @@ class RegistrySession:
             pause *= 2
 
     async def _authorised(self, request: httpx.Request) -> Answer:
+        """Whoever is forbidden introduces itself anew, once: some say so of what has expired."""
+        answer = await self._introduced(request)
+        if answer.status == httpx.codes.FORBIDDEN and self.authority.forget(request):
+            answer = await self._introduced(request)
+        if answer.status in {httpx.codes.UNAUTHORIZED, httpx.codes.FORBIDDEN}:
+            raise RegistryDenied(
+                f"The registry at {self.place.push} refuses {self.authority.who} "
+                f"({answer.status}{_said(answer)}): check SLESS_REGISTRY__CREDENTIALS."
+            )
+        return answer
+
+    async def _introduced(self, request: httpx.Request) -> Answer:
         """Asked who we are, tells it and tries once more: a cached token may have expired."""
         self.authority.sign(request)
         answer = await self._send(request)
@@ -92,11 +104,6 @@ class RegistrySession:
             if await self.authority.learn(challenge, request, self._send):
                 self.authority.sign(request)
                 answer = await self._send(request)
-        if answer.status in {httpx.codes.UNAUTHORIZED, httpx.codes.FORBIDDEN}:
-            raise RegistryDenied(
-                f"The registry at {self.place.push} refuses {self.authority.who} "
-                f"({answer.status}{_said(answer)}): check SLESS_REGISTRY__CREDENTIALS."
-            )
         return answer
 
     async def _send(self, request: httpx.Request) -> Answer:
