@@ -329,6 +329,31 @@ def test_a_container_that_never_ran_has_no_log() -> None:
 # gone
 
 
+OVER = {"reason": "DeadlineExceeded", "message": "Pod was active too long"}
+CUT = ended(137)
+
+
+@pytest.mark.parametrize(
+    ("states", "reason"),
+    [
+        ([], "BuildTimedOut"),
+        ([STARTED, NEXT, NEXT], "StorageUnavailable"),
+        ([CUT, NEXT, NEXT], "StorageUnavailable"),
+        ([ended(seconds=890), STARTED, NEXT], "BuildTimedOut"),
+        ([ended(seconds=890), ended(seconds=600), STARTED], "RegistryUnavailable"),
+        ([ended(seconds=890), ended(seconds=600), CUT], "RegistryUnavailable"),
+        # What installed took most of the time.
+        ([ended(seconds=890), ended(seconds=9), STARTED], "BuildTimedOut"),
+    ],
+)
+def test_a_deadline_is_the_fault_of_what_took_its_time(
+    states: Sequence[dict[str, Any]], reason: str
+) -> None:
+    status = judge_ended(Pod(states, "Failed", seconds=900, status=OVER).to_dict(), "")
+    assert (status.state, status.reason) == (FAILED, reason)
+    assert "within 900 s" in status.message
+
+
 def job(seconds: float = 10, *conditions: dict[str, Any]) -> dict[str, Any]:
     return {
         "metadata": {"creationTimestamp": ago(seconds)},

@@ -16,8 +16,11 @@ from sless.adapters.kubernetes.pod_reading import (
     condition,
     container_state,
     find_failed,
+    find_unfinished,
     has_pushed,
     has_started,
+    started_at,
+    turn_came,
 )
 from sless.adapters.kubernetes.slow_start import Graces, find_job_obstacle, find_obstacle
 from sless.errors import (
@@ -26,6 +29,7 @@ from sless.errors import (
     BuildNotStarted,
     BuildTimedOut,
     OutOfMemory,
+    RegistryUnavailable,
     SlessError,
     StorageUnavailable,
     error_for,
@@ -94,7 +98,7 @@ def _pods_own_end(pod: Object) -> SlessError | None:
     status = pod.get("status") or {}
     reason, message = status.get("reason", ""), status.get("message") or ""
     if reason == _DEADLINE:
-        return _timed_out(pod["spec"]["activeDeadlineSeconds"])
+        return _late(pod)
     if reason == "Evicted" and _TOO_LARGE.search(message) and "low on resource" not in message:
         return BuildFailed(
             f"The build's files grew too large: {message.strip()} Name smaller dependencies, or "
@@ -145,6 +149,21 @@ def _judge_fetch(told: str) -> SlessError:
     except (ValueError, LookupError, TypeError, RecursionError):
         return StorageUnavailable("The build's context could not be fetched; the log says more.")
     return error_for(reason, message)
+
+
+def _late(pod: Object) -> SlessError:
+    """The deadline is one for all containers; whose time it was says whose fault it is."""
+    seconds: int = pod["spec"]["activeDeadlineSeconds"]
+    name = find_unfinished(pod)
+    turn, start = turn_came(pod, name or CONTAINERS[0]), started_at(pod)
+    early = turn is not None and start is not None and (turn - start).total_seconds() < seconds / 2
+    if name in {"push", "base"} and early:
+        return RegistryUnavailable(
+            f"The container {name} did not end within {seconds} s: its registry is too slow."
+        )
+    if name == "fetch":
+        return StorageUnavailable(f"S3 did not give the build's context within {seconds} s.")
+    return _timed_out(seconds)
 
 
 def _timed_out(seconds: int) -> BuildTimedOut:

@@ -35,6 +35,19 @@ def find_failed(pod: Object) -> tuple[str, Object] | None:
     return None
 
 
+def find_unfinished(pod: Object) -> str | None:
+    """The container that had begun and not ended well; none where that is not known."""
+    return next(
+        (
+            name
+            for name in CONTAINERS
+            if has_started(pod, name)
+            and container_state(pod, name).get("terminated", {}).get("exitCode") != 0
+        ),
+        None,
+    )
+
+
 def is_over(pod: Object) -> bool:
     """Whether its end is settled, be it that a neighbour or the kubelet still cleans up."""
     phase = (pod.get("status") or {}).get("phase")
@@ -57,8 +70,13 @@ def turn_came(pod: Object, name: str) -> datetime | None:
     """When the container could have started: the pod's start, or the end of the one before."""
     before = CONTAINERS[: CONTAINERS.index(name)]
     ends = [container_state(pod, each).get("terminated", {}).get("finishedAt") for each in before]
-    start = (pod.get("status") or {}).get("startTime")
-    return parse_time(next((end for end in reversed(ends) if end), start))
+    last = next((end for end in reversed(ends) if end), None)
+    return parse_time(last) or started_at(pod)
+
+
+def started_at(pod: Object) -> datetime | None:
+    """When the kubelet took it up."""
+    return parse_time((pod.get("status") or {}).get("startTime"))
 
 
 def made_at(thing: Object) -> datetime | None:
