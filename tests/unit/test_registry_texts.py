@@ -24,6 +24,9 @@ AUTH = base64.b64encode(b"me:pass:word").decode()
             {"realm": "https://a/t", "service": "s", "scope": "repository:a/b:pull,push"},
         ),
         ("Bearer realm=https://a/t , error=x", "bearer", {"realm": "https://a/t", "error": "x"}),
+        ('Negotiate, NTLM, Basic realm="a"', "basic", {"realm": "a"}),
+        ('Digest realm="a",nonce="b", Bearer realm="c"', "bearer", {"realm": "c"}),
+        ('Bearer realm="a", Basic realm="b"', "bearer", {"realm": "a"}),
     ],
 )
 def test_reads_challenges(header: str, scheme: str, parameters: dict[str, str]) -> None:
@@ -32,7 +35,9 @@ def test_reads_challenges(header: str, scheme: str, parameters: dict[str, str]) 
     assert (challenge.scheme, challenge.parameters) == (scheme, parameters)
 
 
-@pytest.mark.parametrize("header", ["", "Negotiate", "Digest realm=x", "Basically"])
+@pytest.mark.parametrize(
+    "header", ["", "Negotiate", "Digest realm=x", "Basically", "Negotiate, Basics"]
+)
 def test_knows_no_other_challenges(header: str) -> None:
     assert parse_challenge(header) is None
 

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from datetime import UTC, datetime
 from email.utils import parsedate_to_datetime
 
-_START = re.compile(r"\s*(?P<scheme>Basic|Bearer)(?:\s+|$)", re.IGNORECASE)
+_START = re.compile(r"(?:^|,)\s*(?P<scheme>Basic|Bearer)(?:\s+|,|$)", re.IGNORECASE)
 _PARAMETER = re.compile(
     r'[\s,]*(?P<name>[\w-]+)\s*=\s*(?:"(?P<quoted>(?:[^"\\]|\\.)*)"|(?P<bare>[^\s",]+))'
 )
@@ -21,8 +21,8 @@ class Challenge:
 
 
 def parse_challenge(header: str) -> Challenge | None:
-    """The first challenge of a header, if it is basic or bearer."""
-    start = _START.match(header)
+    """The first challenge that is basic or bearer: others may stand before it."""
+    start = _START.search(header)
     if start is None:
         return None
     parameters: dict[str, str] = {}
