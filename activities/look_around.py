@@ -6,7 +6,8 @@ from dataclasses import dataclass
 from temporalio import activity
 
 from activities.messages import LookAround
-from sless.decide.next_step import Seen
+from sless.decide.next_step import Seen, Unknown
+from sless.errors import RegistryDenied, RegistryUnavailable
 from sless.model.deployment import Deployment
 from sless.model.function import Function, FunctionRef
 from sless.model.outcome import Outcome, parse_outcome
@@ -30,7 +31,7 @@ class Looking:
         function = order.pinned or await self._newest(order.function)
         if function is None:
             return Seen(None, deployment=_veiled(await self._deployment(order.function)))
-        outcome, repair_failed, uploaded, image, deployment = await asyncio.gather(
+        outcome, repair_failed, uploaded, (image, unknown), deployment = await asyncio.gather(
             self._outcome(function),
             self._repair_failed(function),
             self.objects.exists(function.spec.s3_key),
@@ -42,6 +43,7 @@ class Looking:
             outcome=outcome,
             uploaded=uploaded,
             image=image,
+            unknown=unknown,
             deployment=_veiled(deployment),
             revision=deployment.revision.hash if deployment is not None else "",
             repair_failed=repair_failed,
@@ -64,10 +66,14 @@ class Looking:
             repair_key(function.namespace, function.name, function.uid, function.generation)
         )
 
-    async def _image(self, function: Function) -> str | None:
+    async def _image(self, function: Function) -> tuple[str | None, Unknown | None]:
+        """A registry that is away hides neither a cancel nor a deletion."""
         build = build_id(function.spec.s3_key)
-        digest = await self.images.find(function.ref, build)
-        return self.images.reference(function.ref, digest) if digest is not None else None
+        try:
+            digest = await self.images.find(function.ref, build)
+        except (RegistryUnavailable, RegistryDenied) as error:
+            return None, Unknown(error.reason, error.message)
+        return (None if digest is None else self.images.reference(function.ref, digest)), None
 
 
 def _veiled(deployment: Deployment | None) -> Deployment | None:

@@ -30,7 +30,13 @@ with workflow.unsafe.imports_passed_through():
     from sless.naming import build_id, log_prefix
     from workflows.failures import told, worth_another
     from workflows.messages import BuildOrder, BuildReport
-    from workflows.options import ATTEMPT_BACKOFF_SECONDS, BUILD_ATTEMPTS, FOLLOWING, QUICK
+    from workflows.options import (
+        ATTEMPT_BACKOFF_SECONDS,
+        BUILD_ATTEMPTS,
+        FOLLOWING,
+        QUICK,
+        REGISTRY,
+    )
     from workflows.story import now, tell_phase
 
 T = TypeVar("T")
@@ -88,7 +94,7 @@ class BuildWorkflow:
                 Imaging.find_image,
                 FindImage(order.function, build),
                 summary=f"Is {build} in the registry?",
-                **QUICK,
+                **REGISTRY,
             ),
         )
         image = found.image or await self._build()
@@ -115,7 +121,7 @@ class BuildWorkflow:
                 Imaging.promote_image,
                 PromoteImage(order.function, self._report.build, digest),
                 summary=f"Tag {digest[:19]} as {self._report.build}",
-                **QUICK,
+                **REGISTRY,
             ),
         )
         return promoted.image or ""

@@ -1,6 +1,8 @@
 """The one place that answers a function's asks: looks, decides, does one step, looks again."""
 
 import asyncio
+from contextlib import suppress
+from datetime import datetime
 
 from temporalio import workflow
 from temporalio.exceptions import (
@@ -23,6 +25,7 @@ with workflow.unsafe.imports_passed_through():
     from activities.roll_out import RollingOut
     from sless import attributes
     from sless.decide.next_step import (
+        AskRegistry,
         AwaitBuild,
         Build,
         CleanUp,
@@ -35,10 +38,11 @@ with workflow.unsafe.imports_passed_through():
         RollOut,
         Seen,
         StopBuild,
+        Unknown,
         answers,
         next_step,
     )
-    from sless.errors import Cancelled
+    from sless.errors import Cancelled, error_for
     from sless.model.deployment import Deployment
     from sless.model.function import Ask, Function
     from sless.model.phase import Phase
@@ -46,7 +50,7 @@ with workflow.unsafe.imports_passed_through():
     from workflows.child import ChildBuild, start_build
     from workflows.failures import is_defect, told
     from workflows.messages import FunctionOrder, FunctionReport
-    from workflows.options import FOLLOWING, QUICK
+    from workflows.options import FOLLOWING, QUICK, pause_before_asking
     from workflows.outcomes import outcome_of
     from workflows.story import tell_ask, tell_phase
 
@@ -71,7 +75,9 @@ class FunctionWorkflow:
         """Whether this run was cancelled: Temporal would not tell it a second time."""
         self._child: ChildBuild | None = None
         self._refused: tuple[Ask, Record] | None = None
-        """A rollout that ended without a note on the Deployment, and what that makes of its ask."""
+        """A step that ended without a note on the Deployment, and what that makes of its ask."""
+        self._away_since: datetime | None = None
+        """When the registry was first seen away, if it still is."""
         self._answered: tuple[str, ...] = ()
 
     @workflow.signal(name=attributes.LOOK_SIGNAL, description="The Function may have changed")
@@ -128,11 +134,11 @@ class FunctionWorkflow:
         return self._unless_refused(next_step(seen, child=child, heard=Heard(self._cancelled)))
 
     def _unless_refused(self, step: NextStep) -> NextStep:
-        """A rollout that was refused, by a quota or a policy, is tried once for an ask.
+        """What a quota, a policy or the registry refused is tried once for an ask.
 
         One that puts an answered ask's drift right is the watcher's to have tried again.
         """
-        if not isinstance(step, RollOut) or self._refused is None:
+        if not isinstance(step, RollOut | AskRegistry) or self._refused is None:
             return step
         ask, verdict = self._refused
         if ask != self._function.ask:
@@ -147,6 +153,8 @@ class FunctionWorkflow:
         if function is None or function.ask != self._cancelled:
             # Whoever overtook the cancelled ask was not meant.
             self._cancelled = None
+        if seen.unknown is None:
+            self._away_since = None
         self._read, self._seen = function, seen
 
     def _forget(self) -> None:
@@ -168,6 +176,8 @@ class FunctionWorkflow:
                 await self._await_build()
             case StopBuild(reason):
                 await self._stop_build(reason)
+            case AskRegistry(unknown):
+                await self._ask_registry(unknown)
             case RollOut(image):
                 await self._roll_out(image)
             case PutBack(reason, message):
@@ -226,6 +236,22 @@ class FunctionWorkflow:
             self._pinned = self._pinned or self._read
         else:
             self._child = None
+
+    async def _ask_registry(self, unknown: Unknown) -> None:
+        """Waits to look again; a registry that stays away, or refuses us, is the ask's end."""
+        self._away_since = self._away_since or workflow.now()
+        pause = pause_before_asking(workflow.now() - self._away_since)
+        reason, message = unknown.reason, unknown.message
+        if pause is None or not error_for(reason, message).retryable:
+            self._refused = (self._function.ask, Record(Phase.FAILED, reason, message))
+            return
+        tell_phase(Phase.PENDING, reason=reason, message=f"{message} It is asked again.")
+        with suppress(TimeoutError):
+            await workflow.wait_condition(
+                lambda: self._looked or self._pinned is not None,
+                timeout=pause,
+                timeout_summary=f"{reason}: asked again in {pause.total_seconds():.0f} s",
+            )
 
     async def _roll_out(self, image: str) -> None:
         function = self._function

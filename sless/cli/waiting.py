@@ -10,14 +10,15 @@ from sless.cli.output import Json
 from sless.cli.patience import Patience
 from sless.cli.reporter import Reporter
 from sless.cli.shapes import AskReply, FunctionState, parse_state
-from sless.cli.texts import command, duration, words
-from sless.errors import FunctionNotFound, OwnerGone, Superseded
+from sless.cli.texts import command, duration, sentence, words
+from sless.errors import FunctionNotFound, OwnerGone, Superseded, leaves
 from sless.model.function import FunctionRef
 from sless.model.phase import Phase
 
 _POLL_SECONDS = 0.2
 LOG_END_SECONDS = 5.0
 """For the log's last lines to arrive, once the ask is answered."""
+_TROUBLES = {leaf.reason for leaf in leaves()}
 _BUILDING = {Phase.PREPARING.value, Phase.BUILDING.value}
 
 
@@ -50,6 +51,7 @@ class AskWatch:
         self._reporter = reporter
         self._patience = Patience(reporter.note)
         self._phase = ""
+        self._told: set[str] = set()
         self._place = place_for(ask, seen)
         self._tail: LogTail | None = None
 
@@ -95,6 +97,7 @@ class AskWatch:
             return self._overtaken(state)
         if state.observed == ask.generation:
             self._show_phase(state.phase)
+            self._show_trouble(state)
         return None
 
     def _answer(self, state: FunctionState) -> Answer:
@@ -129,6 +132,12 @@ class AskWatch:
             self._reporter.phase(phase)
         if phase in _BUILDING and self._tail is None:
             self._tail = LogTail(self._api, self._ref, self._place)
+
+    def _show_trouble(self, state: FunctionState) -> None:
+        """What it struggles with, once: it may pass, or be the end of it much later."""
+        if state.reason in _TROUBLES - self._told:
+            self._told.add(state.reason)
+            self._reporter.note(f"{sentence(state.message).rstrip('.')} [{state.reason}]")
 
     def _show_log(self) -> None:
         for line in self._tail.drain() if self._tail else ():

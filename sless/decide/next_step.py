@@ -45,6 +45,14 @@ class Heard:
 
 
 @dataclass(frozen=True, slots=True)
+class Unknown:
+    """Why the registry did not say whether it has an image: a leaf of the error tree."""
+
+    reason: str
+    message: str
+
+
+@dataclass(frozen=True, slots=True)
 class Seen:
     """What one look around found. All of it may be stale the moment after."""
 
@@ -54,6 +62,8 @@ class Seen:
     """Whether the zip that the Function names is there."""
     image: str | None = None
     """The build's image by digest, when the registry has it."""
+    unknown: Unknown | None = None
+    """In place of that."""
     deployment: Deployment | None = None
     revision: str = ""
     """The hash of the Deployment's real revision: `deployment` may be veiled."""
@@ -90,6 +100,13 @@ class Build:
 @dataclass(frozen=True, slots=True)
 class AwaitBuild:
     """The right build is under way."""
+
+
+@dataclass(frozen=True, slots=True)
+class AskRegistry:
+    """Wait and look again: without the registry's word there is nothing to decide."""
+
+    unknown: Unknown
 
 
 @dataclass(frozen=True, slots=True)
@@ -130,6 +147,7 @@ NextStep = (
     | StopBuild
     | Build
     | AwaitBuild
+    | AskRegistry
     | RollOut
     | PutBack
     | Record
@@ -223,6 +241,8 @@ def _answer(seen: Seen, function: Function) -> NextStep:
     invalid = _invalid_key(function)
     if invalid:
         return Record(Phase.FAILED, InvalidKey.reason, invalid)
+    if seen.unknown is not None:
+        return AskRegistry(seen.unknown)
     if seen.image is None:
         # Without its zip the ask is Pending, UploadMissing: whoever puts the zip looks again.
         return Build(function.spec.s3_key) if seen.uploaded else Finish()
@@ -282,7 +302,8 @@ def _restore(seen: Seen, function: Function) -> NextStep:
             return Finish()
     if seen.image is not None:
         return RollOut(seen.image)
-    possible = seen.uploaded and not seen.repair_failed
+    # Without the registry's word the watcher has it asked again, ever later.
+    possible = seen.uploaded and not seen.repair_failed and seen.unknown is None
     return Build(function.spec.s3_key) if possible else Finish()
 
 

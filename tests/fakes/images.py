@@ -2,7 +2,7 @@
 
 import hashlib
 
-from sless.errors import RegistryUnavailable
+from sless.errors import RegistryDenied, RegistryUnavailable
 from sless.model.function import FunctionRef
 
 
@@ -12,10 +12,11 @@ def digest_of(content: str) -> str:
 
 
 class FakeImages:
-    """Tags and manifests per function; `unavailable` makes every call fail while it is set."""
+    """Tags and manifests per function; every call fails while `unavailable` or `denied` is set."""
 
     def __init__(self, *, repository: str = "fake") -> None:
         self.unavailable = False
+        self.denied = False
         self._repository = repository
         self._manifests: set[tuple[FunctionRef, str]] = set()
         self._tags: dict[tuple[FunctionRef, str], str] = {}
@@ -55,3 +56,5 @@ class FakeImages:
     def _check_available(self) -> None:
         if self.unavailable:
             raise RegistryUnavailable("The registry does not answer.")
+        if self.denied:
+            raise RegistryDenied("The registry refuses our password.")

@@ -5,6 +5,7 @@ from dataclasses import dataclass, field, replace
 import pytest
 
 from sless.decide.next_step import (
+    AskRegistry,
     AwaitBuild,
     Build,
     Child,
@@ -19,6 +20,7 @@ from sless.decide.next_step import (
     RollOut,
     Seen,
     StopBuild,
+    Unknown,
     next_step,
 )
 from sless.model.deployment import (
@@ -36,6 +38,7 @@ from sless.naming import S3Key, build_id
 
 A = str(S3Key("team", "hello", "a" * 64, "python3.11"))
 B = str(S3Key("team", "hello", "b" * 64, "python3.11"))
+AWAY = Unknown("RegistryUnavailable", "It does not answer.")
 IMAGE_A, IMAGE_B = "r/team/hello@sha256:aa", "r/team/hello@sha256:bb"
 
 
@@ -309,6 +312,32 @@ CASES = [
         "put back under Ready, and no call finds it",
         Seen(f2, outcome(f2), deployment=replace(noted(f2, before=f1), exposed=False)),
         PutBack("X", "why"),
+    ),
+    Case("registry away", Seen(f1, unknown=AWAY), AskRegistry(AWAY)),
+    Case(
+        "registry away, and something older serves",
+        Seen(f2, unknown=AWAY, deployment=good(f1)),
+        AskRegistry(AWAY),
+    ),
+    Case(
+        "cancelled while the registry is away",
+        Seen(cancelling(f1), unknown=AWAY),
+        Record(Phase.CANCELLED, "Cancelled", "The ask was cancelled."),
+    ),
+    Case(
+        "registry away under Ready, and it serves",
+        Seen(f1, outcome(f1), unknown=AWAY, deployment=good(f1)),
+        Finish(),
+    ),
+    Case(
+        "registry away under Ready, and nothing is deployed",
+        Seen(f1, outcome(f1), unknown=AWAY),
+        Finish(),
+    ),
+    Case(
+        "registry away under Ready, and a pod could not pull",
+        Seen(f1, outcome(f1), unknown=AWAY, deployment=replace(good(f1), availability=LOST)),
+        Finish(),
     ),
     Case(
         "image gone, but it runs",

@@ -93,6 +93,21 @@ def test_a_failed_build_shows_its_log_and_what_to_do(
     )
 
 
+def test_what_it_struggles_with_is_told_once(sless: Cli, api: ScriptedApi, hello: Path) -> None:
+    away = {"reason": "RegistryUnavailable", "message": "It does not answer. It is asked again."}
+    api.phases = [
+        {"phase": "Pending", **away},
+        {"phase": "Pending", **away},
+        {"phase": "Building", "reason": "Building"},
+        {"phase": "Deploying", "reason": "NotRouted", "message": "Not yet."},
+        {"phase": "Ready"},
+    ]
+    done = sless("deploy", str(hello))
+    assert done.code == 0
+    assert done.err.count("It does not answer. It is asked again [RegistryUnavailable]") == 1
+    assert "NotRouted" not in done.err
+
+
 def test_a_failure_of_nobody_may_be_retried(sless: Cli, api: ScriptedApi, hello: Path) -> None:
     api.phases = [{"phase": "Failed", "reason": "BuildLost", "message": "Its pod vanished."}]
     done = sless("deploy", str(hello), "-n", "team-a")
