@@ -81,6 +81,19 @@ def test_an_entry_may_name_user_and_password() -> None:
     assert "p'" not in repr(found)
 
 
+@pytest.mark.parametrize(
+    "entry",
+    [
+        {"username": "", "password": "", "auth": AUTH},
+        {"username": None, "auth": AUTH},
+        {"auth": f"{AUTH[:6]}\n{AUTH[6:]}\n"},
+    ],
+)
+def test_an_entry_that_other_programs_wrote_counts(entry: dict[str, object]) -> None:
+    config = {"auths": {"https://[other/": {}, "reg": entry}}
+    assert parse_credentials(json.dumps(config), "reg") == Credentials("me", "pass:word")
+
+
 @pytest.mark.parametrize("text", ["{}", '{"auths": {}}', '{"auths": {"elsewhere": {}}}'])
 def test_no_entry_is_no_error(text: str) -> None:
     assert parse_credentials(text, "reg") is None
@@ -91,6 +104,8 @@ def test_no_entry_is_no_error(text: str) -> None:
     [
         ("hunter2", "no JSON object"),
         ("[]", "no JSON object"),
+        ("[" * 100_000, "no JSON object"),
+        ('{"auths": {"reg": {"username": "\\ud800"}}}', "no text"),
         ('{"auths": {"reg": {"identitytoken": "hunter2"}}}', "identity token"),
         ('{"auths": {"reg": {"auth": "hunter2"}}}', "no base64"),
         ('{"auths": {"reg": {"auth": "aHVudGVyMg=="}}}', "neither"),

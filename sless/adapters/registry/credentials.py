@@ -7,7 +7,6 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
-from urllib.parse import urlsplit
 
 from sless.errors import RegistryDenied
 
@@ -52,26 +51,37 @@ def parse_credentials(text: str, address: str) -> Credentials | None:
         auths: Mapping[str, Any] = json.loads(text).get("auths") or {}
         entry = next((auths[key] for key in auths if _names(key, address)), None)
         return None if entry is None else _parse_entry(entry, address)
-    except (json.JSONDecodeError, AttributeError, TypeError):
+    except (json.JSONDecodeError, AttributeError, TypeError, RecursionError):
         # `from None`: a JSON error carries the whole text, password included.
         raise ValueError("it is no JSON object with auths") from None
 
 
 def _names(key: str, address: str) -> bool:
-    host = urlsplit(key).netloc if "://" in key else key.split("/", maxsplit=1)[0]
+    host = key.partition("://")[2] or key
+    host = host.partition("/")[0]
     return host == address or {host, address} <= _DOCKER_HUB
 
 
 def _parse_entry(entry: Mapping[str, Any], address: str) -> Credentials:
     if entry.get("identitytoken"):
         raise ValueError(f"for {address} it has an identity token; give a user and a password")
-    if "username" in entry:
-        return Credentials(str(entry["username"]), str(entry.get("password", "")))
+    if entry.get("username"):
+        return _check_text(Credentials(str(entry["username"]), str(entry.get("password", ""))))
     try:
-        pair = base64.b64decode(entry.get("auth", ""), validate=True).decode()
+        # Others than `docker login` break lines, as base64 allows.
+        packed = "".join(entry.get("auth", "").split())
+        pair = base64.b64decode(packed, validate=True).decode()
     except (binascii.Error, UnicodeDecodeError):
         raise ValueError(f"for {address} its auth is no base64 of user:password") from None
     user, colon, password = pair.partition(":")
     if not colon:
         raise ValueError(f"for {address} it has neither auth nor username")
     return Credentials(user, password)
+
+
+def _check_text(credentials: Credentials) -> Credentials:
+    try:
+        f"{credentials.user}{credentials.password}".encode()
+    except UnicodeEncodeError:
+        raise ValueError("its user or password is no text") from None
+    return credentials
