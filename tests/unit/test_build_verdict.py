@@ -240,6 +240,9 @@ def test_a_functions_name_is_no_registrys_word(name: str) -> None:
     [
         ("reading manifest 1 in r/base: unauthorized: authentication required", RegistryDenied),
         ("pinging container registry r: received unexpected HTTP status: 503", RegistryUnavailable),
+        ("pinging container registry r: net/http: TLS handshake timeout", RegistryUnavailable),
+        ('Get \\"https://r/v2/\\": context deadline exceeded', RegistryUnavailable),
+        ('Get \\"https://r/v2/\\": dial tcp 10.0.0.1:443: i/o timeout', RegistryUnavailable),
         ("reading manifest 1 in r/base: manifest unknown", BuildFailed),
     ],
 )

@@ -49,6 +49,7 @@ _DENIED = re.compile(
 _AWAY = re.compile(
     r"toomanyrequests|too many requests|\b429\b|\b50[0234]\b|service unavailable|bad gateway"
     r"|connection (?:refused|reset|closed)|no such host|server misbehaving|timeout|timed out"
+    r"|deadline exceeded"
     r"|\bEOF\b|network is unreachable|no route to host|TLS handshake|x509: "
     r"|(?:status|code)\D{0,24}(?:408|5\d\d)\b",
     re.IGNORECASE,
