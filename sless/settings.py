@@ -33,6 +33,8 @@ MIB = 1024 * 1024
 _ADDRESS = r"^([A-Za-z0-9.-]+(:[0-9]+)?)?$"
 """A registry's, without scheme and path; or empty."""
 _REPOSITORY = r"^[a-z0-9]+([._/-][a-z0-9]+)*$"
+_BUCKET = r"^[a-z0-9][a-z0-9.-]{1,61}[a-z0-9]$"
+"""As S3 has them."""
 
 Port = Annotated[int, Field(ge=0, le=65535)]
 
@@ -48,7 +50,7 @@ class StorageSettings(_Group):
 
     endpoint: str = ""
     """URL of the S3 endpoint; empty for the provider's own."""
-    bucket: str = "sless"
+    bucket: Annotated[str, Field(pattern=_BUCKET)] = "sless"
     """Bucket, made at the start when it is absent."""
     region: str = "us-east-1"
     """Region that requests are signed for."""

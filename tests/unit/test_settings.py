@@ -37,6 +37,7 @@ def test_a_services_links_are_no_settings(monkeypatch: pytest.MonkeyPatch) -> No
     [
         ("SLESS_API__PORT", "99999", "SLESS_API__PORT is '99999'"),
         ("SLESS_DEADLINES__BUILD", "soon", "SLESS_DEADLINES__BUILD is 'soon'"),
+        ("SLESS_STORAGE__BUCKET", "My_Zips", "SLESS_STORAGE__BUCKET is 'My_Zips'"),
         ("SLESS_API__PROT", "1", "SLESS_API__PROT is no setting"),
         ("SLESS_API_URL", "http://x", "SLESS_API_URL is no setting: write SLESS_API__URL"),
         ("SLESS_STORGE__BUCKET", "b", "SLESS_STORGE__BUCKET is no setting"),
