@@ -63,8 +63,8 @@ def test_a_life_by_kubectl(home: ClusterHome, tmp_path: Path) -> None:
     waited(home, "hello")
     assert home.call(path).text == "Hello"
     row = home.kubectl("get", "fn", "hello").splitlines()
-    assert row[0].split() == ["NAME", "PHASE", "RUNTIME", "IMAGE", "URL", "AGE"]
-    assert row[1].split()[1:3] == ["Ready", "python3.11"]
+    assert row[0].split() == ["NAME", "PHASE", "REASON", "RUNTIME", "AGE", "URL", "IMAGE"]
+    assert row[1].split()[1:4] == ["Ready", "Ready", "python3.11"]
 
     first["spec"]["env"] = [{"name": "GREETING", "value": "Good day"}]
     applied(home, first)
