@@ -148,7 +148,6 @@ async def test_a_build_that_takes_too_long(rig: BuildRig) -> None:
 
 
 async def test_a_pod_that_is_deleted_is_lost_and_not_made_again(rig: BuildRig) -> None:
-    """Case C7."""
     host = rig.url.removeprefix("http://").partition(":")[0]
     with silence(host=host) as index:
         files = {"handler.py": HELLO, "requirements.txt": f"-i {index}/simple\nsix"}

@@ -43,6 +43,8 @@ def waiting(reason: str, message: str = "") -> dict[str, Any]:
     return {"waiting": {"reason": reason, "message": message}}
 
 
+DELETED = {"deletionTimestamp": ago(-29), "deletionGracePeriodSeconds": 30}
+"""A second ago."""
 STARTED = {"running": {"startedAt": ago(5)}}
 NEXT = waiting("PodInitializing")
 
@@ -67,7 +69,7 @@ class Pod:
         return {
             "metadata": {
                 "creationTimestamp": ago(self.seconds),
-                **({"deletionTimestamp": ago(1)} if self.deleted else {}),
+                **(DELETED if self.deleted else {}),
             },
             "spec": {
                 "activeDeadlineSeconds": 900,
@@ -280,6 +282,9 @@ DISRUPTED = {
         (Pod([ended(), ended(143)], status=DISRUPTED), "", "BuildLost", "node is drained"),
         (Pod([], "Failed", status={"reason": "NodeLost"}), "", "BuildLost", "NodeLost"),
         (Pod([], "Failed"), "", "BuildLost", "none of its containers"),
+        (Pod([ended(), ended(2, seconds=1)], deleted=True), "half", "BuildLost", "was deleted"),
+        (Pod([ended(), ended(2, seconds=2)], deleted=True), "before", "BuildFailed", "before"),
+        (Pod([STARTED], "Failed", deleted=True), "", "BuildLost", "was deleted"),
         (Pod([ended()] * 3, "Succeeded"), "", "BuildLost", "tells no digest"),
         (
             Pod([ended(), ended(), ended(message="sha256:short")], "Succeeded"),

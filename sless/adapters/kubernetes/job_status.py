@@ -13,12 +13,14 @@ from sless.adapters.kubernetes.build_verdict import (
     out_of_memory,
 )
 from sless.adapters.kubernetes.pod_reading import (
+    asked_to_go,
     condition,
     container_state,
     find_failed,
     find_unfinished,
     has_pushed,
     has_started,
+    parse_time,
     started_at,
     turn_came,
 )
@@ -105,7 +107,7 @@ def _pods_own_end(pod: Object) -> SlessError | None:
             "have the operator raise SLESS_BUILDER__STORAGE."
         )
     disrupted = condition(pod, "DisruptionTarget").get("status") == "True"
-    if reason or disrupted or (_is_deleted(pod) and find_failed(pod) is None):
+    if reason or disrupted or _was_deleted_before(pod):
         why = message or condition(pod, "DisruptionTarget").get("message") or reason
         return BuildLost(f"The build's pod was ended from outside: {why or 'it was deleted'}")
     return None
@@ -182,6 +184,20 @@ def _memory_limit(pod: Object, name: str) -> str:
 
 def _is_deleted(pod: Object) -> bool:
     return "deletionTimestamp" in pod["metadata"]
+
+
+def _was_deleted_before(pod: Object) -> bool:
+    """Whether the deletion came before a container's bad end, and so may be what ended it.
+
+    Its exit code does not tell: a program that is the first in its container, and has no say in
+    SIGTERM, ends as it likes (Go's do with 2).
+    """
+    deleted_at = asked_to_go(pod)
+    if deleted_at is None:
+        return False
+    _, ended = find_failed(pod) or ("", {})
+    ended_at = parse_time(ended.get("finishedAt"))
+    return ended_at is None or ended_at >= deleted_at
 
 
 def _conditions(job: Object) -> Sequence[Object]:

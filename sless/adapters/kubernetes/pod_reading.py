@@ -1,7 +1,7 @@
 """What pods say of themselves, builds' above all, and conditions of whatever has some: pure."""
 
 from collections.abc import Iterator, Mapping
-from datetime import datetime
+from datetime import datetime, timedelta
 from typing import Any
 
 from sless.model.attempt import CONTAINERS
@@ -82,6 +82,14 @@ def started_at(pod: Object) -> datetime | None:
 def made_at(thing: Object) -> datetime | None:
     """When an object was created."""
     return parse_time(thing["metadata"].get("creationTimestamp"))
+
+
+def asked_to_go(pod: Object) -> datetime | None:
+    """When it was deleted: Kubernetes notes when its grace will be over. To the second."""
+    metadata = pod["metadata"]
+    over = parse_time(metadata.get("deletionTimestamp"))
+    grace = timedelta(seconds=metadata.get("deletionGracePeriodSeconds") or 0)
+    return over - grace if over is not None else None
 
 
 def parse_time(text: str | None) -> datetime | None:
