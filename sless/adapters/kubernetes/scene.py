@@ -103,7 +103,9 @@ class KubernetesScene:
     async def changed(self, *, seconds: float) -> bool:
         """Waits for a change, at most so long."""
         try:
-            await asyncio.wait_for(self._wake.wait(), seconds)
+            # Not `wait_for`: until Python 3.12 it loses a cancel that comes with what it waits for.
+            async with asyncio.timeout(seconds):
+                await self._wake.wait()
         except TimeoutError:
             return False
         await asyncio.sleep(GATHER_SECONDS)
