@@ -1,6 +1,9 @@
 """What makes this machine a node: containerd, the kubelet, Services, DNS, NetworkPolicies."""
 
+import contextlib
 import json
+import os
+import signal
 import subprocess
 from pathlib import Path
 
@@ -156,17 +159,30 @@ def _answers(command: list[str]) -> bool:
 
 
 def end_pods(place: Place) -> None:
-    """Ends what is left of pods once the kubelet is gone: their shims, then their mounts."""
+    """Ends what is left of pods once the kubelet is gone, then their mounts.
+
+    Controllers make new ones in place of those that were deleted a moment before.
+    """
     here = f"{place.folder}/"
     for process in Path("/proc").glob("[0-9]*"):
         words = _command_line(process)
         if words[:1] == [place.program("containerd-shim-runc-v2")] and any(
             word.startswith(here) for word in words[1:]
         ):
-            run(["kill", "-KILL", process.name])
+            # The containers first: without its shim one would go on, and be nobody's.
+            for one in (*_children(process), process.name):
+                with contextlib.suppress(ProcessLookupError):
+                    os.kill(int(one), signal.SIGKILL)
     mounts = [line.split()[1] for line in Path("/proc/mounts").read_text().splitlines()]
     for mount in sorted((each for each in mounts if each.startswith(here)), reverse=True):
         run(["umount", "-l", mount])
+
+
+def _children(process: Path) -> list[str]:
+    try:
+        return (process / "task" / process.name / "children").read_text().split()
+    except OSError:
+        return []
 
 
 def _command_line(process: Path) -> list[str]:
