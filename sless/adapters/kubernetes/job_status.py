@@ -1,6 +1,5 @@
 """How an attempt fares, from its Job, its pod and the pod's last words: pure."""
 
-import json
 import re
 from collections.abc import Mapping, Sequence
 from datetime import datetime
@@ -37,6 +36,7 @@ from sless.errors import (
     error_for,
 )
 from sless.model.attempt import CONTAINERS, AttemptState, AttemptStatus
+from sless.model.last_words import find_last_words
 
 Object = Mapping[str, Any]
 
@@ -145,12 +145,10 @@ def _judge_container(name: str, *, said: str, told: str, pod: Object) -> SlessEr
 
 def _judge_fetch(told: str) -> SlessError:
     """Its last words are JSON; anything else is a program that was not ours to begin with."""
-    try:
-        words = json.loads(told)
-        reason, message = str(words["reason"]), str(words["message"])
-    except (ValueError, LookupError, TypeError, RecursionError):
+    words = find_last_words(told)
+    if words is None:
         return StorageUnavailable("The build's context could not be fetched; the log says more.")
-    return error_for(reason, message)
+    return error_for(words.reason, words.message)
 
 
 def _late(pod: Object) -> SlessError:

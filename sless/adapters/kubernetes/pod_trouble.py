@@ -1,6 +1,5 @@
 """Why a function's pod does not come up, in a reason and a sentence: pure."""
 
-import json
 import re
 from collections.abc import Iterable, Mapping
 from typing import Any
@@ -20,6 +19,7 @@ from sless.errors import (
     error_for,
     leaves,
 )
+from sless.model.last_words import find_last_words
 
 Object = Mapping[str, Any]
 
@@ -122,17 +122,10 @@ def _of_end(ended: Object | None) -> SlessError | None:
 
 def _own_words(said: str) -> SlessError | None:
     """The runtime's one line of JSON, unless the function's log stands in its place."""
-    try:
-        told = json.loads(said)
-        reason, message = str(told["reason"]), _text(told["message"])
-    except (ValueError, LookupError, TypeError, RecursionError):
+    told = find_last_words(said)
+    if told is None or told.reason not in _OWN_REASONS:
         return None
-    return error_for(reason, message[:MESSAGE_MAX]) if reason in _OWN_REASONS else None
-
-
-def _text(told: object) -> str:
-    """What can be stored: half a character, which JSON can name alone, would come back another."""
-    return str(told).encode(errors="replace").decode()
+    return error_for(told.reason, told.message[:MESSAGE_MAX])
 
 
 def _describe(code: int, reason: str, said: str) -> str:

@@ -1,6 +1,5 @@
 """Why a function's process ended, in a reason and a sentence: pure but for one file."""
 
-import json
 import signal
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -8,6 +7,7 @@ from pathlib import Path
 
 from sless.errors import FunctionCrashed
 from sless.local.process import describe_end
+from sless.model.last_words import find_last_words
 
 MESSAGE_MAX = 1000
 """Characters."""
@@ -24,15 +24,12 @@ class Crash:
 def find_crash(log: Path, *, code: int, lines: Sequence[str]) -> Crash:
     """What the function itself says, or else its exit code and its last lines."""
     try:
-        told = json.loads(log.read_bytes())
-        return Crash(_text(told["reason"]), _text(told["message"])[:MESSAGE_MAX])
-    except (OSError, ValueError, KeyError, TypeError, RecursionError):
+        told = find_last_words(log.read_bytes())
+    except OSError:
+        told = None
+    if told is None:
         return Crash(FunctionCrashed.reason, _describe(code, lines))
-
-
-def _text(told: object) -> str:
-    """What can be stored: half a character, which JSON can name alone, cannot."""
-    return str(told).encode(errors="replace").decode()
+    return Crash(told.reason, told.message[:MESSAGE_MAX])
 
 
 def _describe(code: int, lines: Sequence[str]) -> str:
