@@ -1,4 +1,4 @@
-"""What pods say of themselves, builds' above all, and conditions of whatever has some: pure."""
+"""What pods say of themselves, builds' above all; conditions and owners of anything: pure."""
 
 from collections.abc import Iterator, Mapping
 from datetime import datetime, timedelta
@@ -64,6 +64,11 @@ def condition(pod: Object, kind: str) -> Object:
     """A condition; empty where there is none of that kind."""
     conditions = (pod.get("status") or {}).get("conditions") or ()
     return next((each for each in conditions if each["type"] == kind), {})
+
+
+def is_owned(thing: Object, uid: str) -> bool:
+    """Whether the object of that uid is among its owners."""
+    return any(each["uid"] == uid for each in thing["metadata"].get("ownerReferences") or ())
 
 
 def turn_came(pod: Object, name: str) -> datetime | None:

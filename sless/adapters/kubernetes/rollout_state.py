@@ -6,7 +6,7 @@ The Deployment's `Available` speaks of old pods too, and its `Progressing` names
 from collections.abc import Iterable, Mapping
 from typing import Any
 
-from sless.adapters.kubernetes.pod_reading import condition
+from sless.adapters.kubernetes.pod_reading import condition, is_owned
 from sless.adapters.kubernetes.pod_trouble import find_hopeless, find_trouble
 from sless.errors import FunctionNotStarted, ReadinessTimedOut, SlessError
 from sless.model.deployment import Availability, Progress
@@ -49,7 +49,7 @@ def find_replica_set(live: Object, replica_sets: Iterable[Object]) -> Object | N
         (
             each
             for each in replica_sets
-            if number and _annotation(each, REVISION_ANNOTATION) == number and _is_owned(each, uid)
+            if number and _annotation(each, REVISION_ANNOTATION) == number and is_owned(each, uid)
         ),
         None,
     )
@@ -113,7 +113,3 @@ def _pods_of(replica_set: Object | None, pods: Iterable[Object]) -> list[Object]
 
 def _annotation(thing: Object, name: str) -> str:
     return str((thing["metadata"].get("annotations") or {}).get(name, ""))
-
-
-def _is_owned(thing: Object, uid: str) -> bool:
-    return any(each["uid"] == uid for each in thing["metadata"].get("ownerReferences") or ())

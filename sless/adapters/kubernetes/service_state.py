@@ -3,6 +3,7 @@
 from collections.abc import Mapping
 from typing import Any
 
+from sless.adapters.kubernetes.pod_reading import is_owned
 from sless.adapters.kubernetes.render_deployment import FUNCTION_LABEL, render_service
 from sless.adapters.kubernetes.resources import FUNCTIONS
 from sless.model.deployment import Deployment
@@ -24,7 +25,7 @@ def is_exposed(deployment: Deployment, service: Object | None) -> bool:
     labels = service["metadata"].get("labels") or {}
     return (
         wanted["metadata"]["labels"].items() <= labels.items()
-        and _is_owned(service, deployment.ask.uid)
+        and is_owned(service, deployment.ask.uid)
         and spec.get("type") != _ELSEWHERE
         and spec.get("selector") == wanted["spec"]["selector"]
         and all(_has(spec, port) for port in wanted["spec"]["ports"])
@@ -45,12 +46,7 @@ def is_marked(deployment: Deployment, live: Object) -> bool:
     Without the latter it would outlive its Function.
     """
     labels = live["metadata"].get("labels") or {}
-    return labels.get(FUNCTION_LABEL) == deployment.name and _is_owned(live, deployment.ask.uid)
-
-
-def _is_owned(live: Object, uid: str) -> bool:
-    owners = live["metadata"].get("ownerReferences") or ()
-    return any(each["uid"] == uid for each in owners)
+    return labels.get(FUNCTION_LABEL) == deployment.name and is_owned(live, deployment.ask.uid)
 
 
 def _kind_of(owner: Object) -> tuple[str, str]:
