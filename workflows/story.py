@@ -6,6 +6,7 @@ with workflow.unsafe.imports_passed_through():
     from sless import attributes
     from sless.model.function import Function
     from sless.model.phase import Phase
+    from sless.model.times import rfc3339_millis
 
 
 def tell_ask(function: Function, *, build: str) -> None:
@@ -42,4 +43,4 @@ def tell_phase(phase: Phase, *, reason: str = "", message: str = "") -> None:
 
 def now() -> str:
     """The workflow's own time, RFC 3339 in UTC to the millisecond."""
-    return workflow.now().isoformat(timespec="milliseconds").replace("+00:00", "Z")
+    return rfc3339_millis(workflow.now())

@@ -3,7 +3,7 @@
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import asdict
-from datetime import datetime, timedelta
+from datetime import timedelta
 from typing import Any
 from urllib.parse import quote
 
@@ -20,6 +20,7 @@ from sless import attributes
 from sless.errors import InvalidName, WorkflowsUnavailable
 from sless.model.function import Ask, FunctionRef
 from sless.model.phase import Phase
+from sless.model.times import rfc3339_millis
 from sless.naming import (
     build_workflow_id,
     check_name,
@@ -168,14 +169,10 @@ async def _run(execution: WorkflowExecution) -> Run:
         reason=_value(found, attributes.REASON),
         message=str(memo.get(attributes.MEMO_MESSAGE) or ""),
         attempts=_number(memo.get(attributes.MEMO_ATTEMPTS)),
-        started_at=_shown(execution.start_time),
-        ended_at=_shown(execution.close_time) if execution.close_time else "",
+        started_at=rfc3339_millis(execution.start_time),
+        ended_at=rfc3339_millis(execution.close_time) if execution.close_time else "",
         s3_key=str(memo.get(attributes.MEMO_S3_KEY) or ""),
     )
-
-
-def _shown(time: datetime) -> str:
-    return time.isoformat(timespec="milliseconds").replace("+00:00", "Z")
 
 
 def _value(found: TypedSearchAttributes, key: SearchAttributeKey[str]) -> str:
