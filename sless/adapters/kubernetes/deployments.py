@@ -26,7 +26,7 @@ from sless.adapters.kubernetes.resources import (
     REPLICA_SETS,
 )
 from sless.adapters.kubernetes.rollout_state import judge
-from sless.adapters.kubernetes.service_state import is_exposed, is_marked
+from sless.adapters.kubernetes.service_state import is_found, is_marked
 from sless.adapters.kubernetes.services import FunctionServices
 from sless.errors import (
     AlreadyExists,
@@ -62,7 +62,7 @@ class KubernetesDeployments:
         return replace(
             deployment,
             availability=await self._judge(live, name),
-            exposed=is_exposed(deployment, service) and is_marked(deployment, live),
+            exposed=is_found(deployment, live=live, service=service),
         )
 
     async def create(self, deployment: Deployment) -> Deployment:

@@ -32,6 +32,11 @@ def is_exposed(deployment: Deployment, service: Object | None) -> bool:
     )
 
 
+def is_found(deployment: Deployment, *, live: Object, service: Object | None) -> bool:
+    """Whether calls find its pods, and we the live Deployment: what `Deployment.exposed` tells."""
+    return is_exposed(deployment, service) and is_marked(deployment, live)
+
+
 def is_foreign(service: Object) -> bool:
     """Whether nothing in it says that it is a function's: neither our label nor its owner."""
     metadata = service["metadata"]

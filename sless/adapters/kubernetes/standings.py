@@ -18,7 +18,7 @@ from sless.adapters.kubernetes.seen import (
     read_replica_set,
     read_service,
 )
-from sless.adapters.kubernetes.service_state import is_exposed, is_marked
+from sless.adapters.kubernetes.service_state import is_found
 from sless.model.deployment import Deployment
 from sless.model.function import FunctionRef
 from sless.model.routed import Routed
@@ -97,7 +97,7 @@ class Standings:
             pods=[each.live for each in self.pods.among(seen.function)],
         )
         service = next((each.live for each in self.services.among(seen.function)), None)
-        exposed = is_exposed(seen.deployment, service) and is_marked(seen.deployment, seen.live)
+        exposed = is_found(seen.deployment, live=seen.live, service=service)
         return replace(seen.deployment, availability=availability, exposed=exposed)
 
     def _find_routed(self, seen: SeenDeployment) -> Routed | None:
